@@ -11,6 +11,7 @@
     private let options: TransportOptions
     private let desk: TrustDesk?
 
+    /// Starts no thread and no connection before the first request.
     public init(_ options: TransportOptions = TransportOptions()) {
       self.options = options
       thread = CurlThread(options)

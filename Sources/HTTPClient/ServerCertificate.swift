@@ -6,9 +6,11 @@ public struct ServerCertificate: Sendable, Equatable {
   public let der: [UInt8]
   /// As `CN=host, O=Company`.
   public let subject: String
+  /// Who signed it, in the form of `subject`.
   public let issuer: String
   /// As `2026-01-31 23:59:59Z`.
   public let validFrom: String
+  /// In the form of `validFrom`; later the certificate has expired.
   public let validUntil: String
   /// SHA-256 of the certificate, in hexadecimal with colons, as browsers show it.
   public let fingerprint: String

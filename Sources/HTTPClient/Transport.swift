@@ -15,11 +15,15 @@ public protocol Transport: Sendable {
 public struct TransportRequest: Sendable {
   /// Absolute, `http` or `https`.
   public var url: String
+  /// `GET` unless set otherwise.
   public var method: HTTPMethod
+  /// Names are compared without regard to case; the order is kept.
   public var headers: HTTPHeaders
+  /// In memory as a whole; empty for none.
   public var body: [UInt8]
   /// A body that is not in memory, in place of `body`; nil by default.
   public var upload: TransportUpload?
+  /// 10 seconds to connect and 60 without a byte, unless set otherwise.
   public var deadlines: TransportDeadlines
   /// Whether the server may compress its answer with gzip; off by default.
   ///
@@ -35,6 +39,7 @@ public struct TransportRequest: Sendable {
   /// The value of `Proxy-Authorization`, which only a proxy sees; nil by default.
   public var proxyAuthorization: String?
 
+  /// A `GET` without a body unless set otherwise.
   public init(
     url: String, method: HTTPMethod = .get, headers: HTTPHeaders = [:], body: [UInt8] = [],
     deadlines: TransportDeadlines = TransportDeadlines()
@@ -49,6 +54,7 @@ public struct TransportRequest: Sendable {
 
 /// How far a request and its answer have come. Bytes of heads are not counted.
 public struct TransportProgress: Sendable, Equatable {
+  /// Of the request's body.
   public var sentBytes: Int = 0
   /// All that is to be sent; nil where it is not known.
   public var toSendBytes: Int?
@@ -58,6 +64,7 @@ public struct TransportProgress: Sendable, Equatable {
   /// is packed.
   public var toReceiveBytes: Int?
 
+  /// Before anything was sent or received.
   public init() {}
 }
 
@@ -73,6 +80,7 @@ public struct TransportDeadlines: Sendable, Equatable {
   /// From the call until the head of the answer is there; nil, the default, sets no bound of its own.
   public var head: Duration?
 
+  /// 10 seconds to connect, 60 without a byte, and none for the whole.
   public init(
     connect: Duration = .seconds(10), total: Duration? = nil, idle: Duration? = .seconds(60),
     head: Duration? = nil
@@ -86,8 +94,11 @@ public struct TransportDeadlines: Sendable, Equatable {
 
 /// The head of an answer, and its body, which may still be on its way.
 public struct TransportResponse: Sendable {
+  /// The HTTP code, such as 200; any is an answer, not an error.
   public let status: Int
+  /// As the server sent them, in their order.
   public let headers: HTTPHeaders
+  /// Delivered in pieces while it arrives.
   public let body: any TransportBody
 
   /// Whether the body was packed with gzip on its way.
@@ -95,6 +106,7 @@ public struct TransportResponse: Sendable {
     headers.values("Content-Encoding").contains { $0.lowercased() != "identity" }
   }
 
+  /// For transports, which make the answer once its head is complete.
   public init(status: Int, headers: HTTPHeaders, body: any TransportBody) {
     self.status = status
     self.headers = headers

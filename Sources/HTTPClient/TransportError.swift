@@ -26,7 +26,9 @@ public struct TransportError: Error, Sendable, Equatable, CustomStringConvertibl
     public static let other = Code(rawValue: "other")
   }
 
+  /// What a program decides by.
   public let code: Code
+  /// What happened, as a sentence without its end.
   public let message: String
   /// What to do about it.
   public let hint: String
@@ -35,6 +37,7 @@ public struct TransportError: Error, Sendable, Equatable, CustomStringConvertibl
   /// False only where it is certain that the server saw nothing of the request.
   public let requestWasSent: Bool
 
+  /// A transport reports as sent whatever it cannot rule out.
   public init(
     code: Code, message: String, hint: String, isTransient: Bool, requestWasSent: Bool
   ) {

@@ -13,6 +13,7 @@ public struct TransportOptions: Sendable, Equatable {
     case file(String)
   }
 
+  /// The authorities of the system unless set otherwise.
   public var trust: Trust
 
   /// Decides about a server that `trust` does not accept; with none, which is the default, such a
@@ -36,6 +37,7 @@ public struct TransportOptions: Sendable, Equatable {
   /// Bounds the bytes per second of all transports that share it; nil, the default, bounds nothing.
   public var bandwidth: TransportBandwidth?
 
+  /// The defaults of every member, with this trust.
   public init(trust: Trust = .system) { self.trust = trust }
 
   /// Equal with the same values and the same objects.

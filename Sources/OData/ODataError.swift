@@ -7,6 +7,7 @@ public struct ODataPlace: Sendable, Hashable, CustomStringConvertible {
   /// The way to it from the root, such as `/feed/entry[3]/content`; may be empty.
   public let path: String
 
+  /// Without a line, only the path says where it is.
   public init(line: Int = 0, column: Int = 0, path: String = "") {
     self.line = line
     self.column = column
@@ -62,13 +63,16 @@ public struct ODataError: Error, Sendable, Equatable, CustomStringConvertible {
     public static let noEntitySchema = Code(rawValue: "ParserNoEntitySchema")
   }
 
+  /// What a program decides by.
   public let code: Code
   /// What was found, as a sentence without its end.
   public let message: String
+  /// Nil where no single part of a document is at fault.
   public let place: ODataPlace?
   /// What the caller can do about it.
   public let hint: String
 
+  /// The hint is the usual one for the code unless given.
   public init(_ code: Code, _ message: String, at place: ODataPlace? = nil, hint: String? = nil) {
     self.code = code
     self.message = message
@@ -103,11 +107,14 @@ public struct ODataError: Error, Sendable, Equatable, CustomStringConvertible {
 
 /// Something in a document that is not as it should be, and what follows from it.
 public struct ODataDiagnostic: Sendable, Hashable, CustomStringConvertible {
+  /// Line, column and path of the part.
   public let place: ODataPlace
+  /// What was found, as a sentence without its end.
   public let message: String
   /// What the reader did instead.
   public let consequence: String
 
+  /// The consequence completes the sentence.
   public init(_ message: String, at place: ODataPlace, consequence: String) {
     self.place = place
     self.message = message
@@ -140,14 +147,22 @@ public struct ODataLimits: Sendable, Hashable {
   /// Diagnostics kept; the rest are counted into the last one.
   public var diagnostics: Int = 1_000
 
+  /// The limits that hold unless an app changes them.
   public init() {}
+  /// All defaults, which let 20 MB of binary pass.
   public static let standard = ODataLimits()
 }
 
 /// The generations of the protocol that differ in their payloads.
 public enum ODataVersion: Int, Sendable, Hashable, Comparable, CaseIterable {
+  /// Metadata of this version has namespaces of 2006.
   case v1 = 1
-  case v2, v3, v4
+  /// The version that SAP's annotations belong to.
+  case v2
+  /// Adds spatial types, collections and named streams.
+  case v3
+  /// The OASIS standard, with JSON as its main format.
+  case v4
 
   public static func < (left: ODataVersion, right: ODataVersion) -> Bool {
     left.rawValue < right.rawValue
@@ -162,4 +177,9 @@ public enum ODataVersion: Int, Sendable, Hashable, Comparable, CaseIterable {
 }
 
 /// The two shapes of a payload.
-public enum ODataFormat: Sendable, Hashable, CaseIterable { case atom, json }
+public enum ODataFormat: Sendable, Hashable, CaseIterable {
+  /// XML, by the Atom Publishing Protocol.
+  case atom
+  /// Written verbose for V2 and V3, and in the OASIS form for V4.
+  case json
+}

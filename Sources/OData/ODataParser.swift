@@ -31,6 +31,7 @@ public enum ODataParser {
     return schema
   }
 
+  /// The same from text; see the form for bytes.
   public static func parseSchema(
     _ text: String, _ serviceDocument: inout ODataServiceDocument?
   ) throws(ODataError) -> ODataSchema {
@@ -52,6 +53,7 @@ public enum ODataParser {
     return try ODataFeed.read(bytes, options).entries
   }
 
+  /// The same from text; see the form for bytes.
   public static func parseEntries(
     _ text: String, _ entitySchema: ODataEntitySchema?,
     _ serviceDocument: ODataServiceDocument? = nil
@@ -76,6 +78,7 @@ public enum ODataParser {
     try functionImport.entries(of: bytes)
   }
 
+  /// The same from text; see the form for bytes.
   public static func parseFunctionImportResult(
     _ text: String, _ functionImport: ODataFunctionImport
   ) throws(ODataError) -> [ODataEntry] {
@@ -143,8 +146,10 @@ public enum ODataParser {
 
 /// A built payload (`SDMODataEntryXML`, `SDMODataFeedXML`).
 public struct ODataPayload: Sendable, Hashable {
+  /// UTF-8, with the declaration of XML for Atom.
   public let body: [UInt8]
   /// Nil for what is kept and never sent.
   public let method: String?
+  /// The body as UTF-8 text.
   public var text: String { String(decoding: body, as: UTF8.self) }
 }

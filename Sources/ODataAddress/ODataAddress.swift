@@ -10,7 +10,9 @@ public struct ODataAddress: Sendable, Hashable {
   /// Scheme, host and path of the service with a slash at the end, as written; empty for a
   /// relative address.
   public var service: String
+  /// In order, behind the service; empty for its root.
   public var path: [ODataSegment]
+  /// Empty for an address without a question mark.
   public var options: ODataQueryOptions
   /// What stands behind `#`, as in a context URL; decoded.
   public var fragment: String?
@@ -40,6 +42,7 @@ public struct ODataAddress: Sendable, Hashable {
 
 /// How an address is read.
 public struct ODataAddressSettings: Sendable {
+  /// Decides which literals, options and functions are known.
   public var version: ODataVersion
   /// Tells where the service ends and the path begins, and checks names and types.
   public var metadata: EdmMetadata?
@@ -48,6 +51,7 @@ public struct ODataAddressSettings: Sendable {
   /// Whether `+` in the query means a blank everywhere, as forms and old servers have it. By the
   /// ABNF it is a plus inside a string; outside of strings it is read as a blank in any case.
   public var readsPlusAsBlank: Bool
+  /// `standard` unless given.
   public var limits: ODataAddressLimits
 
   /// The version is that of the metadata, else 4.

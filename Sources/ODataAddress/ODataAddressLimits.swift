@@ -14,6 +14,8 @@ public struct ODataAddressLimits: Sendable, Hashable {
   /// Letters of one name, as the specification has it.
   public var nameLength: Int = 128
 
+  /// The limits that hold unless a service changes them.
   public init() {}
+  /// All defaults: 64 KB, depth 64, 10,000 nodes.
   public static let standard = ODataAddressLimits()
 }

@@ -6,6 +6,7 @@ public struct ODataColumns: Sendable, Hashable {
   /// One for each part; empty for what was built.
   public var values: [Int32]
 
+  /// Empty for what is built in code.
   public init(_ values: [Int32] = []) { self.values = values }
 
   /// The column of a part; nil for what was built.

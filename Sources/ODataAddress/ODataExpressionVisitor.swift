@@ -6,30 +6,42 @@ import FerryOData
 /// Each method is given what was made of the parts. It throws what it cannot say, best
 /// `ODataError(.notOffered, …)`, so that the caller can answer with 501.
 public protocol ODataExpressionVisitor {
+  /// What a visit makes of an expression, such as text of SQL.
   associatedtype Output
 
+  /// A constant, which has no parts.
   mutating func literal(_ value: EdmValue) throws(ODataError) -> Output
   /// A path; what stands inside its predicates and filters is not visited before.
   mutating func path(_ path: ODataPath) throws(ODataError) -> Output
+  /// A condition that must not hold.
   mutating func not(_ inner: Output) throws(ODataError) -> Output
+  /// A number with the other sign.
   mutating func negate(_ inner: Output) throws(ODataError) -> Output
+  /// Two or more conditions that must all hold.
   mutating func and(_ parts: [Output]) throws(ODataError) -> Output
+  /// Two or more conditions of which one must hold.
   mutating func or(_ parts: [Output]) throws(ODataError) -> Output
+  /// The left side was visited before the right one.
   mutating func compare(
     _ comparison: ODataComparison, _ left: Output, _ right: Output
   ) throws(ODataError) -> Output
+  /// The left side was visited before the right one.
   mutating func arithmetic(
     _ operation: ODataArithmetic, _ left: Output, _ right: Output
   ) throws(ODataError) -> Output
+  /// The arguments come in the order of the address.
   mutating func call(_ function: ODataFunction, _ arguments: [Output]) throws(ODataError) -> Output
   /// The list behind `in`.
   mutating func list(_ items: [Output]) throws(ODataError) -> Output
+  /// `["a",1]` of V4, in order.
   mutating func array(_ items: [Output]) throws(ODataError) -> Output
+  /// `{"A":1}` of V4, with members in order.
   mutating func object(_ members: [(name: String, value: Output)]) throws(ODataError) -> Output
   /// The value is nil for the entry itself.
   mutating func cast(_ value: Output?, _ type: EdmTypeReference) throws(ODataError) -> Output
   /// The value is nil for the entry itself.
   mutating func isOf(_ value: Output?, _ type: EdmTypeReference) throws(ODataError) -> Output
+  /// The arms of `case(…)`, in order.
   mutating func choice(
     _ choices: [(condition: Output, value: Output)]
   ) throws(ODataError) -> Output

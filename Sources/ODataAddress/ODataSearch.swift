@@ -4,6 +4,7 @@ public indirect enum ODataSearch: Sendable, Hashable {
   case word(String)
   /// Words in this order.
   case phrase(String)
+  /// What must not match.
   case not(ODataSearch)
   /// Two or more.
   case and([ODataSearch])

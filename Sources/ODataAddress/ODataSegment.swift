@@ -45,9 +45,12 @@ public enum ODataPredicate: Sendable, Hashable {
 
 /// A key property or a parameter with its value.
 public struct ODataNamedValue: Sendable, Hashable {
+  /// A key property, a parameter, or an alias without its `@`.
   public var name: String
+  /// A literal, or an alias such as `@p`.
   public var value: ODataExpression
 
+  /// Written `name=value`.
   public init(_ name: String, _ value: ODataExpression) {
     self.name = name
     self.value = value

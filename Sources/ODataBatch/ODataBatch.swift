@@ -8,8 +8,10 @@ import FerryOData
 ///
 /// For batches of any size use `ODataBatchReader` and `ODataBatchWriter`.
 public struct ODataBatch: Sendable, Hashable {
+  /// In the order in which the service performs or answers them.
   public var parts: [ODataBatchPart]
 
+  /// Empty unless parts are given.
   public init(_ parts: [ODataBatchPart] = []) { self.parts = parts }
 
   /// Reads a batch of at most `ODataLimits.recordBytes`. Throws what `ODataBatchReader` throws.

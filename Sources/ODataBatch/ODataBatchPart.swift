@@ -9,15 +9,18 @@ public struct ODataBatchPart: Sendable, Hashable {
   public enum Subject: Sendable, Hashable {
     /// The method and the address, absolute, relative, or beginning with `$` and an earlier `id`.
     case request(method: String, url: String)
+    /// What came of one request, such as 204.
     case response(status: Int)
   }
 
   /// A header of the request or response.
   public typealias Header = ODataRequestBody.Header
 
+  /// Decides whether the part is a request or a response.
   public var subject: Subject
   /// Without `Content-Length` and `Content-ID`, which belong to the form of a batch.
   public var headers: [Header]
+  /// Empty for a part without content, and while a reader delivers it in pieces.
   public var body: [UInt8]
   /// The name by which later parts and the response refer to it; JSON wants one for each part.
   public var id: String?
@@ -28,6 +31,7 @@ public struct ODataBatchPart: Sendable, Hashable {
   /// An expression that decides whether the request is performed (JSON only).
   public var condition: String?
 
+  /// Outside of any group and without conditions, unless set otherwise.
   public init(
     _ subject: Subject, headers: [Header] = [], body: [UInt8] = [], id: String? = nil,
     group: String? = nil, dependsOn: [String] = [], condition: String? = nil
@@ -66,12 +70,16 @@ public struct ODataBatchPart: Sendable, Hashable {
     ODataBatchPart(.response(status: status), headers: headers, body: body, id: id, group: group)
   }
 
+  /// False for a response.
   public var isRequest: Bool { if case .request = subject { true } else { false } }
 
+  /// Such as `GET`; nil for a response.
   public var method: String? { if case .request(let method, _) = subject { method } else { nil } }
 
+  /// As the batch writes it, so possibly relative; nil for a response.
   public var url: String? { if case .request(_, let url) = subject { url } else { nil } }
 
+  /// The HTTP code, such as 201; nil for a request.
   public var status: Int? { if case .response(let status) = subject { status } else { nil } }
 
   /// The first header of a name, whatever its case.

@@ -25,6 +25,7 @@ protocol BatchForm {
 /// what does not stand before, and an id given twice, are refused (`reference`). After an error the
 /// batch cannot be completed: every call throws it again.
 public struct ODataBatchWriter {
+  /// Fixed when the writer is made.
   public let format: ODataBatchFormat
   private var form: any BatchForm
   private var isOpen = false

@@ -27,6 +27,7 @@ public struct ODataClientError: Error, Sendable, CustomStringConvertible {
     case call(String)
   }
 
+  /// What a program decides by.
   public let cause: Cause
   /// The method and the address, without credentials.
   public let request: String
@@ -89,7 +90,9 @@ public struct ODataClientError: Error, Sendable, CustomStringConvertible {
 
 /// An answer whose status is no success: code, text, headers and body.
 public struct ODataHTTPError: Sendable, CustomStringConvertible {
+  /// The HTTP code, such as 404.
   public let status: Int
+  /// Headers and body as they came.
   public let response: ODataResponse
   /// What the service says in OData's own form; nil where the body is none.
   public let document: ODataErrorDocument?

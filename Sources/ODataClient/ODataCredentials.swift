@@ -3,7 +3,9 @@ import FerryOData
 
 /// What proves to a service who is there.
 public enum ODataCredentials: Sendable, Equatable {
+  /// A name and a password, sent as `Authorization: Basic`.
   case basic(user: String, password: String)
+  /// A token, such as one of OAuth 2.0, sent as `Authorization: Bearer`.
   case bearer(String)
   /// A token of single sign-on, sent as a cookie of this name.
   case cookie(name: String, value: String)
@@ -54,6 +56,7 @@ public enum ODataCredentials: Sendable, Equatable {
 public struct ODataProtectionSpace: Sendable, Hashable {
   /// In lower case; for a proxy, empty where the session does not know its name.
   public let host: String
+  /// Such as 443; part of what tells two spaces apart.
   public let port: Int
   /// `http` or `https`.
   public let scheme: String
@@ -62,6 +65,7 @@ public struct ODataProtectionSpace: Sendable, Hashable {
   /// Whether a proxy asks, and not the service.
   public let isProxy: Bool
 
+  /// Of a service unless `isProxy` is set.
   public init(host: String, port: Int, scheme: String, realm: String, isProxy: Bool = false) {
     self.host = host
     self.port = port

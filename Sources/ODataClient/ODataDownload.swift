@@ -26,6 +26,7 @@ public struct ODataDownloadPoint: Sendable, Hashable {
   /// Bytes in all, if the service said so.
   public var totalBytes: Int?
 
+  /// Take the values from an earlier download of the same address.
   public init(offset: Int, etag: String, cookie: String? = nil, totalBytes: Int? = nil) {
     self.offset = offset
     self.etag = etag
@@ -57,6 +58,7 @@ public final class ODataDownload: Sendable {
   public let chunkBytes: Int
   /// The head of the first answer.
   public let status: Int
+  /// Those of the first answer, also after a break.
   public let headers: HTTPHeaders
   /// The address that answered, after redirects.
   public let address: String

@@ -36,6 +36,7 @@ public protocol ODataDownloadStore: Sendable {
 public actor ODataMemoryStore: ODataDownloadStore {
   private var entries: [String: [UInt8]] = [:]
 
+  /// Holds nothing yet; all is lost when the app ends.
   public init() {}
 
   /// The bytes under a name.

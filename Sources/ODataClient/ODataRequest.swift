@@ -5,8 +5,11 @@ import FerryHTTPClient
 public struct ODataRequest: Sendable {
   /// Absolute, or relative to the service's root where a service sends it; percent-encoded.
   public var address: String
+  /// `GET` unless set otherwise.
   public var method: HTTPMethod
+  /// In addition to those of the session, and in place of equal names.
   public var headers: HTTPHeaders
+  /// In memory as a whole; empty for none.
   public var body: [UInt8]
   /// A body that is not in memory, in place of `body`.
   public var upload: TransportUpload?
@@ -24,6 +27,7 @@ public struct ODataRequest: Sendable {
   /// The cache of this request, in place of the session's.
   public var cache: ODataDownloadCache?
 
+  /// A `GET` without a body unless set otherwise.
   public init(
     _ address: String, method: HTTPMethod = .get, headers: HTTPHeaders = [:], body: [UInt8] = []
   ) {
@@ -73,8 +77,11 @@ public enum ODataETagMatch: String, Sendable, Hashable, CaseIterable {
 
 /// An answer with its whole body.
 public struct ODataResponse: Sendable {
+  /// The HTTP code, such as 200; any is possible here.
   public let status: Int
+  /// As they came, without regard to case of names.
   public let headers: HTTPHeaders
+  /// The whole of it, unpacked; empty where the status allows none, such as 204.
   public let body: [UInt8]
   /// The address that answered, after redirects.
   public let address: String
@@ -85,6 +92,7 @@ public struct ODataResponse: Sendable {
 
   /// Whether the status is 200 to 299.
   public var isSuccess: Bool { (200..<300).contains(status) }
+  /// The `ETag` header with its quotes; nil where absent.
   public var etag: String? { headers["ETag"] }
   /// The body as text.
   public var text: String { String(decoding: body, as: UTF8.self) }

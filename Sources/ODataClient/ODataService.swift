@@ -10,7 +10,9 @@ public struct ODataService: Sendable {
   public let root: String
   /// The service document, with its collections' schemas.
   public let document: ODataServiceDocument
+  /// Read once, when the service is opened.
   public let metadata: EdmMetadata
+  /// Shared by all copies of this value.
   public let session: ODataSession
   /// The form in which entries are asked for and sent: Atom for V1 to V3, JSON for V4.
   public var format: ODataFormat

@@ -12,6 +12,7 @@ public struct ODataSessionOptions: Sendable {
   public var language: String? = SystemLanguage.preferred
   /// Whether answers may come packed with gzip; on by default.
   public var acceptsCompressed: Bool = true
+  /// For requests that name none of their own.
   public var deadlines: TransportDeadlines = TransportDeadlines()
 
   /// Tried at a challenge before `credentialStore` and `credentialSource`; nil by default.
@@ -42,6 +43,7 @@ public struct ODataSessionOptions: Sendable {
   /// How requests use the cache that name no policy.
   public var cachePolicy: ODataCachePolicy = .askServerIfModified
 
+  /// What each member names as its default.
   public init() {}
 }
 
@@ -70,6 +72,7 @@ public actor ODataSession {
     let space: ODataProtectionSpace?
   }
 
+  /// Over a given transport; the session does not know a proxy's name then.
   public init(
     _ transport: any Transport = SystemTransport.make(),
     options: ODataSessionOptions = ODataSessionOptions()

@@ -1,5 +1,6 @@
 /// SAP's annotations of V2 and the vocabularies of V4, read as one.
 public struct EdmAnnotationView: Sendable {
+  /// SAP's annotations alone; they win where a vocabulary has the same statement.
   public let sap: SAPAnnotations
   /// Annotations of the target itself.
   public let annotations: [EdmAnnotation]
@@ -35,7 +36,9 @@ public struct EdmAnnotationView: Sendable {
 
   /// What people call it.
   public var label: String? { sap.label ?? value("Common.v1.Label")?.string }
+  /// `sap:heading` or `Common.v1.Heading`; the title of a column.
   public var heading: String? { sap.heading ?? value("Common.v1.Heading")?.string }
+  /// `sap:quickinfo`, `Common.v1.QuickInfo` or `Core.V1.Description`, the first that exists.
   public var quickInfo: String? {
     sap.quickInfo ?? value("Common.v1.QuickInfo")?.string ?? value("Core.V1.Description")?.string
   }
@@ -60,39 +63,47 @@ public struct EdmAnnotationView: Sendable {
     sap.unitPath ?? value("Measures.V1.ISOCurrency")?.anyPath ?? value("Measures.V1.Unit")?.anyPath
   }
 
+  /// False if `sap:sortable` or `SortRestrictions` forbids `$orderby`.
   public var isSortable: Bool {
     sap.sortable && !restricted("SortRestrictions", "NonSortableProperties")
       && allowed("SortRestrictions", "Sortable") != false
   }
 
+  /// False if `sap:filterable` or `FilterRestrictions` forbids `$filter`.
   public var isFilterable: Bool {
     sap.filterable && !restricted("FilterRestrictions", "NonFilterableProperties")
       && allowed("FilterRestrictions", "Filterable") != false
   }
 
+  /// From `sap:required-in-filter` or `RequiredProperties` of `FilterRestrictions`.
   public var isRequiredInFilter: Bool {
     sap.requiredInFilter || restricted("FilterRestrictions", "RequiredProperties")
   }
 
+  /// From `sap:requires-filter` or `FilterRestrictions`: reading needs a `$filter`.
   public var requiresFilter: Bool {
     sap.requiresFilter || allowed("FilterRestrictions", "RequiresFilter") == true
   }
 
+  /// From `sap:searchable` or `SearchRestrictions`; false where neither says so.
   public var isSearchable: Bool {
     sap.searchable || allowed("SearchRestrictions", "Searchable") == true
   }
 
+  /// False for computed values, and where `sap:creatable` or `InsertRestrictions` forbids it.
   public var isCreatable: Bool {
     sap.creatable && !isComputed && allowed("InsertRestrictions", "Insertable") != false
       && !restricted("InsertRestrictions", "NonInsertableProperties")
   }
 
+  /// False for computed and immutable values, and where `UpdateRestrictions` forbids it.
   public var isUpdatable: Bool {
     sap.updatable && !isComputed && value("Core.V1.Immutable") == nil
       && allowed("UpdateRestrictions", "Updatable") != false
       && !restricted("UpdateRestrictions", "NonUpdatableProperties")
   }
 
+  /// False if `sap:deletable` or `DeleteRestrictions` forbids it.
   public var isDeletable: Bool {
     sap.deletable && allowed("DeleteRestrictions", "Deletable") != false
   }
@@ -118,11 +129,16 @@ public struct EdmAnnotationView: Sendable {
   public struct ValueList: Sendable, Hashable {
     /// A property that is filled from a property of the list.
     public struct Parameter: Sendable, Hashable {
+      /// `LocalDataProperty`: the property to fill; nil for a column that is only shown.
       public var local: String?
+      /// `ValueListProperty`: a property of the list's entities; `""` where absent.
       public var list: String
     }
+    /// `standard` or `fixed-values`.
     public var kind: String
+    /// `CollectionPath`: the set with the values; nil for SAP's annotation of V2.
     public var collection: String?
+    /// In the order of the annotation; empty for SAP's annotation of V2.
     public var parameters: [Parameter]
   }
 }
@@ -135,6 +151,7 @@ extension EdmMetadata {
       restrictions: restrictions(of: type), name: property.name)
   }
 
+  /// The annotations of an entity set, from its element and from those that target it.
   public func view(of set: EdmEntitySet) -> EdmAnnotationView {
     let container = containers.first { $0.entitySets.contains { $0.name == set.name } }
     let target = "\(container?.qualifiedName ?? "")/\(set.name)"

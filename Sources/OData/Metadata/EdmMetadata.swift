@@ -2,10 +2,13 @@
 ///
 /// A value: types name each other and are looked up here, so that nothing can go in circles.
 public struct EdmMetadata: Sendable {
+  /// From the namespaces and `DataServiceVersion`; V2 where neither decides.
   public var version: ODataVersion
   /// The `Version` of the `edmx:Edmx` element, or `$Version`.
   public let edmxVersion: String
+  /// In the order of the document.
   public let schemas: [EdmSchema]
+  /// Other documents that this one names; none of them is fetched.
   public let references: [EdmReference]
   /// What is not as it should be; empty for a sound document.
   public internal(set) var diagnostics: [ODataDiagnostic]
@@ -45,11 +48,13 @@ public struct EdmMetadata: Sendable {
     structuredType(name).flatMap { $0.kind == .complex ? $0 : nil }
   }
 
+  /// An enumeration by qualified name, or with a schema's alias.
   public func enumType(_ name: String) -> EdmEnumType? { index.enums[resolve(name)] }
   /// A type definition by qualified name, or with a schema's alias.
   public func typeDefinition(_ name: String) -> EdmTypeDefinition? {
     index.definitions[resolve(name)]
   }
+  /// An association of V1 to V3 by qualified name, or with a schema's alias.
   public func association(_ name: String) -> EdmAssociation? { index.associations[resolve(name)] }
   /// A term that one of these schemas declares.
   public func term(_ name: String) -> EdmTerm? {
@@ -180,6 +185,7 @@ public struct EdmMetadata: Sendable {
     containers.lazy.flatMap(\.actionImports).first { $0.name == name }
   }
 
+  /// Those of all containers, in the order of the document.
   public var entitySets: [EdmEntitySet] { containers.flatMap(\.entitySets) }
 
   /// The set that a navigation property of a set leads to, from bindings or association sets.

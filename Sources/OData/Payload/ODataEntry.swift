@@ -6,13 +6,21 @@ public struct ODataEntry: Sendable, Hashable {
   public var id: String?
   /// The qualified type.
   public var type: String?
+  /// For `If-Match` when it is changed or deleted; nil where the service sends none.
   public var etag: String?
+  /// `atom:title`; JSON has none.
   public var title: String?
+  /// `atom:summary`; JSON has none.
   public var summary: String?
+  /// The name inside `atom:author`; JSON has none.
   public var author: String?
+  /// `atom:updated` as text, such as `2024-05-01T12:00:00Z`; JSON has none.
   public var updated: String?
+  /// `atom:published` as text; JSON has none.
   public var published: String?
+  /// `atom:rights`; JSON has none.
   public var rights: String?
+  /// In the order of the document, without navigation properties.
   public var properties: ODataProperties
   /// All links with what they brought inline.
   public var links: [ODataLink]
@@ -27,6 +35,7 @@ public struct ODataEntry: Sendable, Hashable {
   /// The `@odata.context`, or nil.
   public var context: String?
 
+  /// Without identity, links or media, as for an entry that is to be created.
   public init(type: String? = nil, _ properties: ODataProperties = [:]) {
     self.type = type
     self.properties = properties
@@ -53,10 +62,15 @@ public struct ODataEntry: Sendable, Hashable {
     links.first { $0.navigation == navigation }
   }
 
+  /// Those that lead to the entry or feed of a navigation property.
   public var relatedLinks: [ODataLink] { links.filter { $0.navigation != nil } }
+  /// Links with `sap:semantics="action"` or the relation of an action.
   public var actionLinks: [ODataLink] { links.filter { $0.role == .action } }
+  /// Where to change or delete it; nil without `rel="edit"`.
   public var editLink: String? { links.first { $0.role == .edit }?.href }
+  /// Where to read it; nil without `rel="self"`.
   public var selfLink: String? { links.first { $0.role == .self }?.href }
+  /// Where to subscribe to its changes; nil without such a link.
   public var subscriptionLink: ODataLink? { links.first { $0.role == .subscriptions } }
 
   /// Links to change media: `edit-media` and editable named streams.
@@ -78,6 +92,7 @@ public struct ODataEntry: Sendable, Hashable {
 
 /// The media resource of a media link entry.
 public struct ODataMedia: Sendable, Hashable {
+  /// Such as `image/png`; nil where the payload does not name it.
   public var contentType: String?
   /// Where to read it.
   public var source: String?
@@ -86,6 +101,7 @@ public struct ODataMedia: Sendable, Hashable {
   /// The concurrency token of the reference.
   public var etag: String?
 
+  /// Nil for whatever the service does not report.
   public init(
     contentType: String? = nil, source: String? = nil, editLink: String? = nil, etag: String? = nil
   ) {
@@ -98,12 +114,16 @@ public struct ODataMedia: Sendable, Hashable {
 
 /// An action or function that a service offers inside an entry or feed.
 public struct ODataOperation: Sendable, Hashable {
+  /// False for an action, which needs `POST`.
   public var isFunction: Bool
   /// The address of its declaration, such as `#NS.Approve`.
   public var metadata: String
+  /// The caption for people; nil where the payload has none.
   public var title: String?
+  /// The address to call; nil where the client must derive it.
   public var target: String?
 
+  /// Without a caption and an address unless given.
   public init(isFunction: Bool, metadata: String, title: String? = nil, target: String? = nil) {
     self.isFunction = isFunction
     self.metadata = metadata
@@ -114,13 +134,16 @@ public struct ODataOperation: Sendable, Hashable {
 
 /// An entry that is gone, in a feed of changes.
 public struct ODataDeletedEntry: Sendable, Hashable {
+  /// The identity that the entry had, as its payload named it.
   public var id: String
+  /// The time of the deletion as text; nil where the service does not say.
   public var when: String?
   /// `deleted` or `changed` (no longer in the answer's condition).
   public var reason: String?
   /// What is still known of it: 4.01 may send the key.
   public var properties: ODataProperties
 
+  /// Only the identity is required.
   public init(
     id: String, when: String? = nil, reason: String? = nil, properties: ODataProperties = [:]
   ) {
@@ -133,11 +156,16 @@ public struct ODataDeletedEntry: Sendable, Hashable {
 
 /// A relation that was added or removed, in a feed of changes.
 public struct ODataChangedLink: Sendable, Hashable {
+  /// True for `deleted-link`, false for `link`: the relation was added.
   public var isDeleted: Bool
+  /// The identity of the entry that the link starts at.
   public var source: String
+  /// The navigation property, such as `Items`.
   public var relationship: String
+  /// The identity of the entry that the link leads to.
   public var target: String
 
+  /// Source and target are identities of entries.
   public init(isDeleted: Bool, source: String, relationship: String, target: String) {
     self.isDeleted = isDeleted
     self.source = source
@@ -148,8 +176,11 @@ public struct ODataChangedLink: Sendable, Hashable {
 
 /// What a feed holds, one after the other.
 public enum ODataItem: Sendable, Hashable {
+  /// An entry that was added, changed or simply selected.
   case entry(ODataEntry)
+  /// Only in a feed of changes.
   case deleted(ODataDeletedEntry)
+  /// Only in a feed of changes.
   case link(ODataChangedLink)
   /// A value of a collection that is no entity.
   case value(EdmValue)
@@ -157,9 +188,13 @@ public enum ODataItem: Sendable, Hashable {
 
 /// What a feed says of itself.
 public struct ODataFeedHead: Sendable, Hashable {
+  /// `atom:id`; an address that need not lead anywhere.
   public var id: String?
+  /// `atom:title`; JSON has none.
   public var title: String?
+  /// `atom:updated` as text; JSON has none.
   public var updated: String?
+  /// The name inside `atom:author`; JSON has none.
   public var author: String?
   /// The number of all entries as the service states it, in its own text.
   public var count: String?
@@ -167,32 +202,44 @@ public struct ODataFeedHead: Sendable, Hashable {
   public var next: String?
   /// Where later changes will be.
   public var delta: String?
+  /// The context URL of V4, which names set and type; nil where absent.
   public var context: String?
+  /// All links of the feed, also those for the next page and for changes.
   public var links: [ODataLink] = []
+  /// By qualified term; empty where the feed has none.
   public var annotations: [String: EdmValue] = [:]
 
+  /// Empty, for a feed that is written without a head of its own.
   public init() {}
 }
 
 /// A feed that was read whole.
 public struct ODataFeed: Sendable, Hashable {
+  /// Links, count and annotations that belong to no single entry.
   public var head: ODataFeedHead
+  /// Entries, deletions, links and values in the order of the document.
   public var items: [ODataItem]
 
+  /// A feed that holds just these entries.
   public init(_ entries: [ODataEntry] = [], head: ODataFeedHead = ODataFeedHead()) {
     self.head = head
     items = entries.map { .entry($0) }
   }
 
+  /// The items without deletions, changed links and values.
   public var entries: [ODataEntry] {
     items.compactMap { if case .entry(let entry) = $0 { entry } else { nil } }
   }
 
+  /// Empty unless the feed lists changes.
   public var deletedEntries: [ODataDeletedEntry] {
     items.compactMap { if case .deleted(let entry) = $0 { entry } else { nil } }
   }
 
+  /// The number of entries on all pages, as text; nil where the service does not state it.
   public var count: String? { head.count }
+  /// The address of the next page; nil on the last one.
   public var next: String? { head.next }
+  /// The address for later changes; nil where the service tracks none.
   public var delta: String? { head.delta }
 }

@@ -6,12 +6,16 @@ import FerryJSON
 public struct ODataErrorDocument: Sendable, Hashable {
   /// One of several things that went wrong.
   public struct Detail: Sendable, Hashable {
+    /// The service's own word or number for it; nil without one.
     public var code: String?
+    /// For people, in the language of the request if the service has it.
     public var message: String
     /// The property or path that it is about.
     public var target: String?
+    /// SAP's word, such as `error` or `warning`; nil where the service does not say.
     public var severity: String?
 
+    /// Only the text is required.
     public init(
       code: String? = nil, message: String, target: String? = nil, severity: String? = nil
     ) {
@@ -22,14 +26,20 @@ public struct ODataErrorDocument: Sendable, Hashable {
     }
   }
 
+  /// The service's own word or number, such as `SY/530`; `""` without one.
   public var code: String
+  /// For people, in the language that `language` names.
   public var message: String
+  /// `xml:lang` or `lang` of the text, such as `en`; nil without one.
   public var language: String?
+  /// The property or path that it is about; nil without one.
   public var target: String?
+  /// From `details`, and from SAP's `errordetails`.
   public var details: [Detail]
   /// Everything inside `innererror`, as paths and texts.
   public var innerError: [String: String]
 
+  /// Without details and inner error.
   public init(code: String, message: String, language: String? = nil) {
     self.code = code
     self.message = message

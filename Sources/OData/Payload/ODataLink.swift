@@ -5,7 +5,14 @@
 public struct ODataLink: Sendable, Hashable {
   /// What the link is for, read from its relation.
   public enum Role: Sendable, Hashable {
-    case edit, `self`, next, delta
+    /// `rel="edit"`: where the entry is changed or deleted.
+    case edit
+    /// `rel="self"`: where the entry or feed is read.
+    case `self`
+    /// `rel="next"`: the next page of a feed.
+    case next
+    /// `rel="delta"`: later changes of a feed.
+    case delta
     /// The entry or feed of a navigation property.
     case related(String)
     /// The address of the relation itself, for linking and unlinking.
@@ -14,24 +21,41 @@ public struct ODataLink: Sendable, Hashable {
     case editMedia
     /// A named stream of V3 and V4.
     case stream(String)
+    /// A named stream of V3 and V4, to write it.
     case editStream(String)
     /// An action that the service offers for the entry (`sap:semantics="action"` or relation).
     case action
+    /// `sap:semantics="callable-entities"`, or a relation with this ending.
     case callableEntities
+    /// Where an app subscribes to changes.
     case subscriptions
+    /// An OpenSearch description.
     case search
+    /// Any relation that is not known.
     case other
   }
 
   /// The semantics of the reference.
-  public enum Semantic: Sendable, Hashable { case none, action, callableEntities, subscriptions }
+  public enum Semantic: Sendable, Hashable {
+    /// A link of plain OData.
+    case none
+    /// Calling it performs something.
+    case action
+    /// Entities that can be called, `sap:semantics="callable-entities"`.
+    case callableEntities
+    /// Where an app subscribes to changes.
+    case subscriptions
+  }
 
   /// The relation as the document writes it.
   public var relation: String
   /// The address, made absolute where a base is known.
   public var href: String
+  /// The media type behind it, such as `image/png`; nil where absent.
   public var type: String?
+  /// A caption, or the navigation property; nil where absent.
   public var title: String?
+  /// Derived from the relation, or from `sap:semantics` where present.
   public var role: Role
   /// ETag of the media resource behind the link: the concurrency token of the reference.
   public var etag: String?
@@ -42,6 +66,7 @@ public struct ODataLink: Sendable, Hashable {
   /// Attributes in foreign namespaces, by name (`sap:semantics` as `semantics`).
   public var attributes: [String: String]
 
+  /// The role is derived from the relation unless given.
   public init(
     relation: String, href: String, type: String? = nil, title: String? = nil,
     role: Role? = nil, inline: ODataInline? = nil
@@ -55,6 +80,7 @@ public struct ODataLink: Sendable, Hashable {
     attributes = [:]
   }
 
+  /// Derived from `role`; `none` for all roles without a counterpart.
   public var semantic: Semantic {
     switch role {
     case .action: .action
@@ -81,9 +107,12 @@ public struct ODataLink: Sendable, Hashable {
 public indirect enum ODataInline: Sendable, Hashable {
   /// One entry, or nil where the service says that there is none.
   case entry(ODataEntry?)
+  /// Entries of a navigation property that leads to many.
   case feed(ODataFeed)
 
+  /// The single entry; nil for a feed or where there is none.
   public var entry: ODataEntry? { if case .entry(let entry) = self { entry } else { nil } }
+  /// Entries of a navigation property that leads to many.
   public var feed: ODataFeed? { if case .feed(let feed) = self { feed } else { nil } }
 
   /// The entries, however many.

@@ -6,6 +6,7 @@ public struct ODataNextLinks: Sendable {
   /// Pages that may be followed at most.
   public let limit: Int
 
+  /// Follows a million pages at most unless a limit is given.
   public init(start: String, limit: Int = 1_000_000) {
     self.start = start
     self.limit = limit

@@ -1,12 +1,15 @@
 /// One named value of an entry or a complex value.
 public struct ODataProperty: Sendable, Hashable {
+  /// As the metadata declares it, such as `Price`.
   public var name: String
+  /// `.null` where the document has an explicit null.
   public var value: EdmValue
   /// The type that the payload or the schema gives; nil where neither names one.
   public var type: EdmTypeReference?
   /// Annotations of V4 JSON that stand beside the property, by term; values as text.
   public var annotations: [String: EdmValue]
 
+  /// Without a type, the value alone decides how it is written.
   public init(
     _ name: String, _ value: EdmValue, type: EdmTypeReference? = nil,
     annotations: [String: EdmValue] = [:]
@@ -34,6 +37,7 @@ public struct ODataProperty: Sendable, Hashable {
 public struct ODataProperties: Sendable, RandomAccessCollection, ExpressibleByDictionaryLiteral {
   private var items: [ODataProperty]
 
+  /// Keeps the order; names are not checked for duplicates.
   public init(_ items: [ODataProperty] = []) { self.items = items }
 
   public init(dictionaryLiteral elements: (String, EdmValue)...) {
@@ -62,7 +66,9 @@ public struct ODataProperties: Sendable, RandomAccessCollection, ExpressibleByDi
 
   /// The property with its type and annotations.
   public func property(_ name: String) -> ODataProperty? { items.first { $0.name == name } }
+  /// Adds at the end, without a look for one with the same name.
   public mutating func append(_ property: ODataProperty) { items.append(property) }
+  /// In the order of the document.
   public var names: [String] { items.map(\.name) }
 
   /// The value at a path of names.

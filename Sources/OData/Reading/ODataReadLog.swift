@@ -10,6 +10,7 @@ public struct ODataReadLog: Sendable, Hashable, CustomStringConvertible {
   /// Time spent inside the reader; nil where it was given no clock.
   public var time: Duration?
 
+  /// All counts are 0.
   public init() {}
 
   /// One line: `43000000 bytes, 50000 entries, 0.21 s`.

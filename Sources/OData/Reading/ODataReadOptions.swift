@@ -15,8 +15,10 @@ public struct ODataReadOptions: Sendable {
   public var resolvesLinks: Bool = true
   /// The version, where the document leaves it open: plain JSON of V2 looks like that of V4.
   public var version: ODataVersion?
+  /// What no document may pass; `standard` unless changed.
   public var limits: ODataLimits
 
+  /// Lenient, with inline entries, and without metadata, unless set otherwise.
   public init(
     metadata: EdmMetadata? = nil, type: String? = nil, readsInline: Bool = true,
     isStrict: Bool = false, base: String? = nil, version: ODataVersion? = nil,

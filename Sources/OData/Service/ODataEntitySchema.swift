@@ -2,7 +2,9 @@
 ///
 /// Reference: ios/1.O `SDMODataEntitySchema`.
 public struct ODataEntitySchema: Sendable {
+  /// `sap:content-version` of the entity set; 1 where absent.
   public let contentVersion: Int
+  /// From SAP's annotations and the vocabularies of V4.
   public let flags: ODataEntitySchemaFlags
   /// Holds all properties; for results of simple functions it is the value itself, `element`.
   public let root: ODataPropertyInfo
@@ -119,20 +121,26 @@ public struct ODataEntitySchema: Sendable {
 ///
 /// Reference: ios/1.O `SDMODataPropertyValueObject`.
 public struct ODataPropertyValueObject: Sendable, Hashable {
+  /// What the value is checked against.
   public let info: ODataPropertyInfo
+  /// Any value may be set; `problem` names what is wrong with it.
   public var value: EdmValue
   /// When true, every value is taken as valid.
   public var isValidationDisabled: Bool = false
 
+  /// Null until a value is set.
   public init(_ info: ODataPropertyInfo, value: EdmValue = .null) {
     self.info = info
     self.value = value
   }
 
+  /// That of the metadata, whatever the value is.
   public var type: EdmTypeReference { info.type }
   /// The text of the value.
   public var text: String { value.text }
+  /// As text from the metadata; the object never sets it by itself.
   public var defaultValue: String? { info.defaultValue }
+  /// True without a problem, or when validation is off.
   public var isValid: Bool { isValidationDisabled || problem == nil }
 
   /// The text with `&`, `<`, `>` and quotes written so that a page shows them.

@@ -6,25 +6,35 @@ public struct ODataFunctionImport: Sendable {
   public struct Flags: OptionSet, Sendable, Hashable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
+    /// 1: any number of results, not one.
     public static let returnsCollection = Flags(rawValue: 1)
+    /// 2: the result has no properties.
     public static let simpleType = Flags(rawValue: 2)
+    /// 4: the result is an entity or a feed.
     public static let entitySet = Flags(rawValue: 4)
   }
 
+  /// As the address of a call writes it, such as `GetNearest`.
   public let name: String
+  /// From the metadata; else `POST` for a V1 to V3 call with side effects, and `GET`.
   public let httpMethod: String
+  /// By name; of two with one name the first.
   public let parameters: [String: EdmParameter]
   /// In the order of the metadata.
   public let parameterNames: [String]
+  /// Empty where nothing is returned.
   public let flags: Flags
   /// The qualified entity type that it acts on.
   public let actionFor: String?
+  /// Nil where nothing is returned.
   public let returnType: EdmTypeReference?
   /// The schema of the entries that results become; nil where nothing is returned. A simple result
   /// has one property, `element`.
   public let returnTypeSchema: ODataEntitySchema?
+  /// Decides how the address writes the values.
   public let version: ODataVersion
 
+  /// For an import of V4, the unbound function supplies parameters and result.
   public init(_ declaration: EdmFunctionImport, in metadata: EdmMetadata) {
     name = declaration.name
     version = metadata.version
@@ -180,9 +190,12 @@ public struct ODataFunctionImport: Sendable {
 
 /// A link that performs something when it is called (ios/1.O `SDMODataActionLink`).
 public struct ODataActionLink: Sendable, Hashable {
+  /// As the entry brought it.
   public let link: ODataLink
+  /// The link is not checked for its role.
   public init(_ link: ODataLink) { self.link = link }
 
+  /// `POST` where the link names none.
   public var httpMethod: String { link.method ?? "POST" }
 
   /// The parameters that stand in the address, with their values.
@@ -192,6 +205,7 @@ public struct ODataActionLink: Sendable, Hashable {
     return found
   }
 
+  /// Names from the query of the address, decoded and in order.
   public var parameters: [String] { pairs.map(\.0) }
 
   private var pairs: [(String, String)] {

@@ -2,11 +2,17 @@
 ///
 /// Reference: ios/PAR-6, ios/1.O `SDMOpenSearchDescription`.
 public struct ODataOpenSearchDescription: Sendable, Hashable {
+  /// `ShortName`; `""` where absent.
   public var shortName: String
+  /// `LongName`; nil where absent.
   public var longName: String?
+  /// `Description`; `""` where absent.
   public var description: String
+  /// `Tags`, split at spaces.
   public var tags: [String]
+  /// `Contact`, an e-mail address; nil where absent.
   public var contact: String?
+  /// One for each `Url` element.
   public var urlTemplates: [URLTemplate]
 
   /// An address with places for parameters.
@@ -15,12 +21,17 @@ public struct ODataOpenSearchDescription: Sendable, Hashable {
     public struct Parameter: Sendable, Hashable {
       /// With its prefix, such as `searchTerms` or `sap:plant`.
       public var name: String
+      /// True for a name with a question mark, such as `{count?}`.
       public var isOptional: Bool
     }
 
+    /// `template`, such as `Products?search={searchTerms}`.
     public var urlTemplate: String
+    /// `type`: the media type of the results; `""` where absent.
     public var urlType: String
+    /// `rel`; nil where absent.
     public var relation: String?
+    /// In the order of the template.
     public var parameters: [Parameter]
 
     /// The address with each place filled; texts are percent-encoded. Throws `missing` where a

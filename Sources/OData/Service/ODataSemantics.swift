@@ -1,9 +1,14 @@
 /// What a workspace is for (`TEN_WORKSPACE_SEMANTICS`).
 public enum ODataWorkspaceSemantic: Int, Sendable, Hashable {
+  /// `things`: objects of the business.
   case things = 0
+  /// `worklists`: tasks that wait for someone.
   case worklists = 1
+  /// `data`, and where the workspace names nothing.
   case data = 2
+  /// `subscriptions`, `notifications` or both words joined by a hyphen.
   case subscriptionsNotifications = 3
+  /// A word that is not known.
   case unknown = 1000
 
   init(_ text: String?) {
@@ -20,10 +25,15 @@ public enum ODataWorkspaceSemantic: Int, Sendable, Hashable {
 
 /// What a collection holds beside plain data (`TEN_COLLECTION_SEMANTICS`).
 public enum ODataCollectionSemantic: Int, Sendable, Hashable {
+  /// Plain data: the collection names nothing.
   case none = 0
+  /// Posting an entry here subscribes to changes.
   case subscriptions = 1
+  /// Entries report changes that were subscribed to.
   case notifications = 2
+  /// Entries are users of the service.
   case users = 3
+  /// A word that is not known.
   case unknown = 1000
 
   init(_ text: String?) {
@@ -39,8 +49,11 @@ public enum ODataCollectionSemantic: Int, Sendable, Hashable {
 
 /// Which kind of service speaks (`TEN_SERVER_TYPES`).
 public enum ODataServerType: Int, Sendable, Hashable {
+  /// A service without SAP's annotations.
   case odata = 0
+  /// Kept for the reference's number; reading never yields it.
   case lms = 1
+  /// A service document whose collections carry attributes of SAP.
   case gateway = 2
 }
 
@@ -48,13 +61,21 @@ public enum ODataServerType: Int, Sendable, Hashable {
 public struct ODataCollectionFlags: OptionSet, Sendable, Hashable {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
+  /// 0x01: entries can be posted.
   public static let creatable = ODataCollectionFlags(rawValue: 0x01)
+  /// 0x02: entries can be changed.
   public static let updatable = ODataCollectionFlags(rawValue: 0x02)
+  /// 0x04: entries can be deleted.
   public static let deletable = ODataCollectionFlags(rawValue: 0x04)
+  /// 0x08: reading needs a `$filter`.
   public static let requiresFilter = ODataCollectionFlags(rawValue: 0x08)
+  /// 0x10: people may start here, `sap:topLevel`.
   public static let topLevel = ODataCollectionFlags(rawValue: 0x10)
+  /// 0x20: the option `search` is understood.
   public static let searchable = ODataCollectionFlags(rawValue: 0x20)
+  /// 0x40: entries are media link entries.
   public static let hasMedia = ODataCollectionFlags(rawValue: 0x40)
+  /// What holds without annotations: anything can be changed, and people may start here.
   public static let standard: ODataCollectionFlags = [
     .creatable, .updatable, .deletable, .topLevel,
   ]
@@ -64,12 +85,19 @@ public struct ODataCollectionFlags: OptionSet, Sendable, Hashable {
 public struct ODataEntitySchemaFlags: OptionSet, Sendable, Hashable {
   public let rawValue: UInt16
   public init(rawValue: UInt16) { self.rawValue = rawValue }
+  /// 0x01: entities can be posted.
   public static let creatable = ODataEntitySchemaFlags(rawValue: 0x01)
+  /// 0x02: entities can be changed.
   public static let updatable = ODataEntitySchemaFlags(rawValue: 0x02)
+  /// 0x04: entities can be deleted.
   public static let deletable = ODataEntitySchemaFlags(rawValue: 0x04)
+  /// 0x08: the option `search` is understood.
   public static let searchable = ODataEntitySchemaFlags(rawValue: 0x08)
+  /// 0x10: set for every entity set.
   public static let queryable = ODataEntitySchemaFlags(rawValue: 0x10)
+  /// 0x20: reading needs a `$filter`.
   public static let requiresFilter = ODataEntitySchemaFlags(rawValue: 0x20)
+  /// 0x40: entities are media link entries.
   public static let hasMedia = ODataEntitySchemaFlags(rawValue: 0x40)
 }
 
@@ -77,15 +105,25 @@ public struct ODataEntitySchemaFlags: OptionSet, Sendable, Hashable {
 public struct ODataPropertyFlags: OptionSet, Sendable, Hashable {
   public let rawValue: UInt16
   public init(rawValue: UInt16) { self.rawValue = rawValue }
+  /// 0x01: null is a valid value.
   public static let nullable = ODataPropertyFlags(rawValue: 0x01)
+  /// 0x02: part of the entity's key.
   public static let key = ODataPropertyFlags(rawValue: 0x02)
+  /// 0x04: a new entity may set it.
   public static let creatable = ODataPropertyFlags(rawValue: 0x04)
+  /// 0x08: a change may set it.
   public static let updatable = ODataPropertyFlags(rawValue: 0x08)
+  /// 0x10: usable in `$filter`.
   public static let filterable = ODataPropertyFlags(rawValue: 0x10)
+  /// 0x20: people see it in lists.
   public static let visibleInList = ODataPropertyFlags(rawValue: 0x20)
+  /// 0x40: people see it on the page of one entity.
   public static let visibleInDetail = ODataPropertyFlags(rawValue: 0x40)
+  /// 0x80: the option `search` looks at it.
   public static let searchable = ODataPropertyFlags(rawValue: 0x80)
+  /// 0x200: the service makes the value.
   public static let serverGenerated = ODataPropertyFlags(rawValue: 0x200)
+  /// 0x400: Atom has it only where a feed mapping puts it.
   public static let notInContent = ODataPropertyFlags(rawValue: 0x400)
 }
 
@@ -93,24 +131,41 @@ public struct ODataPropertyFlags: OptionSet, Sendable, Hashable {
 public struct ODataPropertySemantics: Sendable, Hashable {
   /// The reference's values of `TEN_PROPERTY_SEMANTICS`.
   public enum Kind: UInt32, Sendable, Hashable {
+    /// The property has no `sap:semantics`.
     case none = 0
+    /// A telephone number; the sub-types say `home`, `work`, `cell` and so on.
     case tel = 1
+    /// An e-mail address; the sub-types are `home`, `work` and `pref`.
     case email = 4
+    /// A web address; the sub-types are `home`, `work`, `pref`, `org` and `other`.
     case url = 8
+    /// Part of a person's name, such as `givenname` or `familyname`.
     case name = 0x10
+    /// What precedes a name, such as Dr.
     case honorific = 0x20
+    /// What follows a name, such as Jr.
     case suffix = 0x40
+    /// Free text about a person.
     case note = 0x80
+    /// The picture of a person.
     case photo = 0x100
+    /// Part of a postal address, such as `city`, `street` or `zip`.
     case address = 0x200
+    /// An organization: `org`, `org-unit` or `org-role`.
     case org = 0x400
+    /// A person's job title.
     case title = 0x800
+    /// A date of birth.
     case bday = 0x1000
+    /// Part of an appointment or task, such as `dtstart` or `due`.
     case calendar = 0x2000
+    /// A longitude or latitude: `geo-lon`, `geo-lat` and their long forms.
     case geolocation = 0x4000
+    /// A word that is not known; `text` has it.
     case userDefined = 0x8000_0000
   }
 
+  /// The first word of the text, before any semicolon.
   public let kind: Kind
   /// The sub-types, in the numbers of the reference; combined for telephones.
   public let types: UInt32

@@ -48,6 +48,7 @@ public struct EdmDecimal: Sendable, Hashable, CustomStringConvertible, Expressib
   private init(checked text: String) { self.text = text }
 
   public init(integerLiteral value: Int64) { text = String(value) }
+  /// Exact for every 64-bit integer.
   public init(_ value: Int64) { text = String(value) }
 
   public var description: String { text }

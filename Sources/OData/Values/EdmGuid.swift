@@ -1,8 +1,11 @@
 /// A 128-bit identifier.
 public struct EdmGuid: Sendable, Hashable, CustomStringConvertible {
+  /// The first 16 hexadecimal digits.
   public let high: UInt64
+  /// The last 16 hexadecimal digits.
   public let low: UInt64
 
+  /// The halves in the order of the text.
   public init(high: UInt64, low: UInt64) {
     self.high = high
     self.low = low

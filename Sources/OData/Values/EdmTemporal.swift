@@ -2,7 +2,9 @@
 public struct EdmDate: Sendable, Hashable, Comparable {
   /// Astronomical: the year before 1 is 0.
   public var year: Int32
+  /// 1 for January to 12.
   public var month: UInt8
+  /// 1 to 31, as the month allows.
   public var day: UInt8
 
   /// Nil when there is no such day.
@@ -31,6 +33,7 @@ public struct EdmDate: Sendable, Hashable, Comparable {
     self.day = UInt8(dayOfYear - (153 * part + 2) / 5 + 1)
   }
 
+  /// Negative for dates before 1970-01-01.
   public var daysSince1970: Int64 {
     let year = Int64(self.year) - (month <= 2 ? 1 : 0)
     let era = (year >= 0 ? year : year - 399) / 400
@@ -56,8 +59,11 @@ public struct EdmDate: Sendable, Hashable, Comparable {
 
 /// A time of day with up to twelve fractional digits.
 public struct EdmTimeOfDay: Sendable, Hashable, Comparable {
+  /// 0 to 23.
   public var hour: UInt8
+  /// 0 to 59.
   public var minute: UInt8
+  /// 0 to 59; there are no leap seconds.
   public var second: UInt8
   /// Millionths of a millionth of a second.
   public var picoseconds: UInt64
@@ -69,6 +75,7 @@ public struct EdmTimeOfDay: Sendable, Hashable, Comparable {
     self.picoseconds = picoseconds
   }
 
+  /// Whole seconds, without the fraction; 0 to 86,399.
   public var secondsSinceMidnight: Int64 {
     Int64(hour) * 3_600 + Int64(minute) * 60 + Int64(second)
   }
@@ -80,9 +87,12 @@ public struct EdmTimeOfDay: Sendable, Hashable, Comparable {
 
 /// A date and time without a zone, as `Edm.DateTime` of V2 and V3 means it.
 public struct EdmDateTime: Sendable, Hashable, Comparable {
+  /// The calendar day, in no zone.
   public var date: EdmDate
+  /// The time on that day, in no zone.
   public var time: EdmTimeOfDay
 
+  /// Any date goes with any time.
   public init(_ date: EdmDate, _ time: EdmTimeOfDay) { (self.date, self.time) = (date, time) }
 
   /// Milliseconds since 1970, as verbose JSON writes them; nil beyond the calendar.
@@ -118,6 +128,7 @@ public struct EdmDateTimeOffset: Sendable, Hashable {
   /// East of Greenwich is positive; up to 14 hours either way.
   public var offsetMinutes: Int16
 
+  /// Nil when the offset is more than 14 hours either way.
   public init?(_ local: EdmDateTime, offsetMinutes: Int16 = 0) {
     guard offsetMinutes.magnitude <= 14 * 60 else { return nil }
     (self.local, self.offsetMinutes) = (local, offsetMinutes)
@@ -131,8 +142,11 @@ public struct EdmDateTimeOffset: Sendable, Hashable {
 
 /// A span of time in days and smaller, with up to twelve fractional digits of a second.
 public struct EdmDuration: Sendable, Hashable, Comparable {
+  /// True for a span like `-P1D`; never for zero.
   public var isNegative: Bool
+  /// Whole seconds, without a sign; days count 86,400.
   public var seconds: UInt64
+  /// Millionths of a millionth of a second, less than a second.
   public var picoseconds: UInt64
 
   /// Nothing is never negative.

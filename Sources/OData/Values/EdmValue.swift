@@ -1,30 +1,51 @@
 /// A value of the Entity Data Model, with nothing lost: digits of decimals, fractions of seconds,
 /// offsets, 64-bit integers and infinities stay as the service wrote them.
 public enum EdmValue: Sendable, Hashable {
+  /// An explicit null; an absent property has no `EdmValue` at all.
   case null
+  /// `Edm.Boolean`, written `true` or `false`.
   case boolean(Bool)
+  /// `Edm.Byte`, 0 to 255.
   case byte(UInt8)
+  /// `Edm.SByte`, -128 to 127.
   case sbyte(Int8)
+  /// `Edm.Int16`, -32,768 to 32,767.
   case int16(Int16)
+  /// `Edm.Int32`, with a sign.
   case int32(Int32)
+  /// `Edm.Int64`, exact even where JSON has a string.
   case int64(Int64)
+  /// `Edm.Single`, with its NaN and infinities.
   case single(Float)
+  /// `Edm.Double`, with its NaN and infinities.
   case double(Double)
+  /// `Edm.Decimal`, with all digits that were written.
   case decimal(EdmDecimal)
+  /// `Edm.String`, as Unicode text.
   case string(String)
+  /// `Edm.Binary`, decoded from Base64.
   case binary([UInt8])
+  /// `Edm.Guid`, 128 bits.
   case guid(EdmGuid)
+  /// `Edm.DateTime` of V2 and V3, without a zone.
   case dateTime(EdmDateTime)
+  /// `Edm.DateTimeOffset`, with the offset that was written.
   case dateTimeOffset(EdmDateTimeOffset)
   /// `Edm.Time` of V2 and V3, which is a duration since midnight.
   case time(EdmDuration)
+  /// `Edm.Date` of V4, a day without a time.
   case date(EdmDate)
+  /// `Edm.TimeOfDay` of V4, a time without a day.
   case timeOfDay(EdmTimeOfDay)
+  /// `Edm.Duration` of V4, a span that may be negative.
   case duration(EdmDuration)
   /// Names or numbers of members, separated by commas for flags; with the qualified type.
   case enumeration(String, type: String)
+  /// Any of the geography and geometry types.
   case spatial(EdmSpatial)
+  /// Named properties, as a complex type declares them.
   case complex(EdmComplex)
+  /// Values of one type, in the order of the document.
   case collection([EdmValue])
   /// A text that is no value of its type, kept as it came; only where the reader is lenient.
   case invalid(String, EdmPrimitive)
@@ -56,11 +77,15 @@ public enum EdmValue: Sendable, Hashable {
     }
   }
 
+  /// True for an explicit null only.
   public var isNull: Bool { self == .null }
   /// The text of a string value.
   public var string: String? { if case .string(let value) = self { value } else { nil } }
+  /// Nil for any other kind of value; 0 and 1 are not converted.
   public var boolean: Bool? { if case .boolean(let value) = self { value } else { nil } }
+  /// Nil for any other kind of value.
   public var complex: EdmComplex? { if case .complex(let value) = self { value } else { nil } }
+  /// Nil for any other kind of value, also for null.
   public var collection: [EdmValue]? {
     if case .collection(let value) = self { value } else { nil }
   }
@@ -136,10 +161,12 @@ public enum EdmValue: Sendable, Hashable {
 public struct EdmComplex: Sendable, Hashable {
   /// The qualified type, when the payload or the schema names it.
   public var type: String?
+  /// In the order of the document.
   public var properties: ODataProperties
   /// Links of the value, as V4 allows navigation from complex values.
   public var links: [ODataLink] = []
 
+  /// Without links; the type may be nil where the metadata implies it.
   public init(type: String? = nil, _ properties: ODataProperties) {
     self.type = type
     self.properties = properties

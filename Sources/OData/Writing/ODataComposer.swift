@@ -1,5 +1,6 @@
 /// What is to be done with an entry; the values are the reference's `TEN_ENTRY_OPERATIONS`.
 public enum ODataEntryOperation: Int, Sendable, Hashable {
+  /// A new entry, sent with `POST` and without an identity.
   case create = 0
   /// All properties; what is left out gets its default.
   case updateFull = 1
@@ -11,16 +12,21 @@ public enum ODataEntryOperation: Int, Sendable, Hashable {
 
 /// A request as it has to be sent.
 public struct ODataRequestBody: Sendable, Hashable {
+  /// Such as `POST`, `MERGE` or `PATCH`.
   public var method: String
+  /// UTF-8; empty for a request without content.
   public var body: [UInt8]
   /// `Content-Type`, version, `If-Match`, `Slug`, in this order where they apply.
   public var headers: [Header]
 
   /// A header to be sent.
   public struct Header: Sendable, Hashable {
+    /// Such as `Content-Type`.
     public let name: String
+    /// Without a line break.
     public let value: String
 
+    /// Neither text is checked.
     public init(name: String, value: String) {
       self.name = name
       self.value = value
@@ -33,7 +39,9 @@ public struct ODataRequestBody: Sendable, Hashable {
     self.headers = headers
   }
 
+  /// The body as UTF-8 text, to be logged or tested.
   public var text: String { String(decoding: body, as: UTF8.self) }
+  /// Nil where it is absent; upper and lower case differ.
   public func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 }
 
@@ -43,7 +51,9 @@ public struct ODataRequestBody: Sendable, Hashable {
 /// collection in V2, a control character in XML), `unwritable` is thrown rather than dropped.
 /// Reference: ios/PAR-7, PAR-8, PAR-11, adr/PAX-2, PBX-9.
 public struct ODataComposer: Sendable {
+  /// Decides between MERGE and PATCH, and how values are written.
   public var version: ODataVersion
+  /// Atom, or JSON in the shape of the version.
   public var format: ODataFormat
   /// Names keys, and lets types that the schema declares go unmarked in JSON.
   public var metadata: EdmMetadata?
@@ -52,6 +62,7 @@ public struct ODataComposer: Sendable {
   /// Whether 64-bit integers and decimals are strings in V4 JSON, for readers with doubles only.
   public var isIEEE754Compatible: Bool
 
+  /// Writes inline entries, and 64-bit numbers of V4 JSON as numbers, unless set otherwise.
   public init(
     _ format: ODataFormat, version: ODataVersion, metadata: EdmMetadata? = nil,
     writesInline: Bool = true, isIEEE754Compatible: Bool = false
@@ -236,15 +247,20 @@ public struct ODataSubscription: Sendable, Hashable {
   public var collection: String
   /// Where notifications are sent.
   public var deliveryAddress: String
+  /// A name for the subscription; empty by default.
   public var title: String
+  /// A condition as in `$filter`; empty for all entries.
   public var filter: String
+  /// Properties as in `$select`; `*`, the default, for all.
   public var select: String
   /// `created`, `updated`, `deleted`, or several separated by commas.
   public var changeType: String
+  /// `persistNotifications` of the subscription; false by default.
   public var persistsNotifications: Bool
   /// The qualified type of subscriptions, where the service wants it named.
   public var type: String?
 
+  /// For every kind of change and all properties, unless set otherwise.
   public init(
     collection: String, deliveryAddress: String, title: String = "", filter: String = "",
     select: String = "*", changeType: String = "created,updated,deleted",

@@ -12,6 +12,7 @@ public struct ODataFeedWriter {
   private var json = JSONWriter(reserving: 4_096)
   private var begun = ODataFeedHead()
 
+  /// Writes whole entries, as a service does, unless given another operation.
   public init(_ composer: ODataComposer, _ operation: ODataEntryOperation = .archive) {
     self.composer = composer
     self.operation = operation

@@ -4,24 +4,35 @@
 public struct ODataXMLDocument: Sendable {
   /// An element, an attribute of it or a run of text between its children.
   public indirect enum Content: Sendable, Hashable {
+    /// A child with all that is in it.
     case element(Element)
+    /// Characters between children, with references resolved.
     case text(String)
   }
 
   /// An attribute with its namespace.
   public struct Attribute: Sendable, Hashable {
+    /// The local name, without its prefix.
     public let name: String
+    /// The address that the prefix means; `""` for none.
     public let namespace: String
+    /// As the document writes it; `""` for none.
     public let prefix: String
+    /// With references resolved.
     public let value: String
   }
 
   /// An element with all that is in it.
   public struct Element: Sendable, Hashable {
+    /// The local name, without its prefix.
     public let name: String
+    /// The address that the prefix or `xmlns` means; `""` for none.
     public let namespace: String
+    /// As the document writes it; `""` for none.
     public let prefix: String
+    /// In the order of the document.
     public let attributes: [Attribute]
+    /// Children and texts in the order of the document.
     public let content: [Content]
     /// Counted from 1.
     public let line: Int
@@ -37,6 +48,7 @@ public struct ODataXMLDocument: Sendable {
     }
   }
 
+  /// The single outermost element.
   public let root: Element
   /// The bytes that were read, kept so that the document is stored as it came (adr/PBX-8).
   public let source: [UInt8]

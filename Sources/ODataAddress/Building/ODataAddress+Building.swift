@@ -62,8 +62,11 @@ extension ODataAddress {
   public var ref: ODataAddress { appending(.ref) }
   /// Each member, for an action behind it; 4.01.
   public var each: ODataAddress { appending(.each) }
+  /// `$metadata`: the description of all sets and types.
   public var metadata: ODataAddress { appending(.metadata) }
+  /// `$batch`: where several requests are posted as one.
   public var batch: ODataAddress { appending(.batch) }
+  /// `$all`: the entities of every set together; V4.
   public var all: ODataAddress { appending(.all) }
 
   /// The links of a navigation property; V2 and V3.

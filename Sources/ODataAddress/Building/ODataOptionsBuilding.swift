@@ -2,6 +2,7 @@ import FerryOData
 
 /// What takes query options: an address, and what stands inside of `$expand`.
 public protocol ODataOptionsBuilding {
+  /// What the methods of this protocol change in a copy.
   var options: ODataQueryOptions { get set }
 }
 
@@ -118,6 +119,7 @@ extension ODataAddress {
 
 /// The options of one expanded property.
 public struct ODataNestedOptions: ODataOptionsBuilding, Sendable {
+  /// Written in parentheses, separated by semicolons.
   public var options = ODataQueryOptions()
 
   /// How deep the property is followed.

@@ -26,20 +26,35 @@ extension ODataTerm {
     call(.matchesPattern, pattern).expression
   }
 
+  /// `length(…)`: how many characters a text has.
   public var length: ODataTerm { call(.length) }
+  /// `tolower(…)`, for comparisons that ignore case.
   public var lowercased: ODataTerm { call(.toLower) }
+  /// `toupper(…)`, for comparisons that ignore case.
   public var uppercased: ODataTerm { call(.toUpper) }
+  /// `trim(…)`: without blanks at both ends.
   public var trimmed: ODataTerm { call(.trim) }
+  /// `year(…)` of a date, such as 2024.
   public var year: ODataTerm { call(.year) }
+  /// `month(…)` of a date, 1 to 12.
   public var month: ODataTerm { call(.month) }
+  /// `day(…)` of a date, 1 to 31.
   public var day: ODataTerm { call(.day) }
+  /// `hour(…)` of a time, 0 to 23.
   public var hour: ODataTerm { call(.hour) }
+  /// `minute(…)` of a time, 0 to 59.
   public var minute: ODataTerm { call(.minute) }
+  /// `second(…)` of a time, 0 to 59, without the fraction.
   public var second: ODataTerm { call(.second) }
+  /// `date(…)`: the day of a date and time; V4.
   public var date: ODataTerm { call(.date) }
+  /// `time(…)`: the time of day of a date and time; V4.
   public var time: ODataTerm { call(.time) }
+  /// `round(…)`: the nearest whole number.
   public var rounded: ODataTerm { call(.round) }
+  /// `floor(…)`: the next whole number below, or the number itself.
   public var floor: ODataTerm { call(.floor) }
+  /// `ceiling(…)`: the next whole number above, or the number itself.
   public var ceiling: ODataTerm { call(.ceiling) }
 
   /// Where another text begins in this one, counted from 0; -1 where it does not.

@@ -29,6 +29,7 @@ public struct ODataTerm: ODataCondition, Sendable {
     }
   }
 
+  /// Any expression, as a side of comparisons and calculations.
   public init(_ expression: ODataExpression) { self.expression = expression }
 
   /// A parameter alias, `@name`; its value is given by `ODataAddress.alias(_:_:)`.

@@ -6,21 +6,33 @@ import FerryOData
 public struct ODataResolvedAddress: Sendable {
   /// What a segment is.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
+    /// A set of the container, such as `Products`.
     case entitySet = "entity-set"
+    /// A single entity of the container, such as `Me`.
     case singleton
+    /// A key in parentheses, or as a segment of its own.
     case key
+    /// A property that leads to related entities.
     case navigation
+    /// A structural property, such as `Name`.
     case property
+    /// A derived type that narrows what precedes it, such as `NS.Employee`.
     case type
+    /// A bound function or a function import.
     case function
+    /// A bound action or an action import.
     case action
+    /// Arguments in parentheses behind a function.
     case parameters
+    /// A number that picks one member of a collection.
     case ordinal
+    /// A segment with a dollar sign, such as `$count`.
     case system
   }
 
   /// A segment with its meaning.
   public struct Step: Sendable, Hashable {
+    /// By the metadata, not by the look of the segment.
     public var kind: Kind
     /// What stands there after the segment; nil behind `$batch` and the like.
     public var type: EdmTypeReference?

@@ -23,6 +23,7 @@ public struct ODataEvaluator: Sendable {
   /// Shared by copies.
   let patterns = PatternCache()
 
+  /// Without a time, `now()` is refused.
   public init(
     metadata: EdmMetadata? = nil, now: EdmDateTimeOffset? = nil, aliases: [ODataNamedValue] = [],
     matches: (@Sendable (String, String) throws(ODataError) -> Bool)? = nil

@@ -4,7 +4,9 @@ import FerryOData
 
 /// Which of the waiting requests go first. Within a priority the order is that of adding.
 public enum RequestPriority: Int, Sendable, Hashable, CaseIterable, Comparable {
+  /// After all requests of high priority; the default.
   case normal
+  /// Before all requests of normal priority.
   case high
 
   public static func < (left: RequestPriority, right: RequestPriority) -> Bool {
@@ -16,11 +18,15 @@ public enum RequestPriority: Int, Sendable, Hashable, CaseIterable, Comparable {
 public struct RequestEvent: Sendable {
   /// The steps of a request, in their order.
   public enum Step: Sendable {
+    /// A worker has taken the request.
     case requestBegan
     /// So much has left and come.
     case progress(TransportProgress)
+    /// Everything was sent; reported once the answer is complete.
     case requestEnded
+    /// The HTTP code of the answer, directly before `responseEnded`.
     case responseBegan(status: Int)
+    /// The last step of a success, with the whole answer.
     case responseEnded(ODataResponse)
     /// No answer, or not all of it, came; or the request was taken back.
     case interrupted(ODataClientError)
@@ -30,13 +36,17 @@ public struct RequestEvent: Sendable {
   public let id: Int
   /// The name that the app gave it.
   public let name: String?
+  /// How far the request has come.
   public let step: Step
 }
 
 /// What a queue knows of a request that is not finished.
 public struct QueuedRequest: Sendable {
+  /// The number that the queue gave it.
   public let id: Int
+  /// The one that the app gave it; nil for none.
   public let name: String?
+  /// Decides the order among those that wait.
   public let priority: RequestPriority
   /// The first of a bundle that is still to be sent.
   public let request: ODataRequest
