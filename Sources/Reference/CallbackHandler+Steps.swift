@@ -6,6 +6,7 @@ extension CallbackHandler {
     switch step {
     case .connected: onConnect()
     case .disconnected(let error): onDisconnect(error)
+    case .helpNeeded(let error): onHelpNeeded(error)
     case .connectionChanged(let status): onConnectionStatusChange(status)
     case .registrationChanged(let status, let error):
       onRegistrationStatusChange(status, error: error)

@@ -38,6 +38,9 @@ public protocol CallbackHandler: StepHandler {
   /// Both of the above, in the reference's form. An app that calls `registerApplication` or
   /// `startConnection` hears each step, and `connectionError` in place of `disconnected`.
   func onConnectionStatusChange(_ status: ConnectionStatus)
+  /// Nothing arrives or is sent until somebody acts: `error.reaction` says who. It comes once, not at
+  /// each attempt.
+  func onHelpNeeded(_ error: FerryError)
   /// How far the registration of the application is; with `registrationError` the reason.
   func onRegistrationStatusChange(_ status: RegistrationStatus, error: FerryError?)
   /// A message of the server is about to be worked on: of each one, with the bytes in which it came.
@@ -145,6 +148,7 @@ extension CallbackHandler {
   public func onConnect() {}
   public func onDisconnect(_ error: FerryError) {}
   public func onConnectionStatusChange(_ status: ConnectionStatus) {}
+  public func onHelpNeeded(_ error: FerryError) {}
   public func onRegistrationStatusChange(_ status: RegistrationStatus, error: FerryError?) {}
   public func onMessageStart(sizeBytes: Int) {}
   public func onMessageException(_ error: FerryError) {}

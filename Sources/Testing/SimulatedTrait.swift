@@ -5,6 +5,7 @@ public import Testing
 public struct SimulatedTrait: TestTrait, TestScoping {
   let seeds: ClosedRange<Int>
 
+  /// Swift Testing calls it around the test.
   public func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {

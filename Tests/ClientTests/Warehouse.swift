@@ -135,6 +135,8 @@ final class Depot {
     let world = World(clock: SystemClock(), chance: SystemChance(), log: SilentLog())
     // These tests submit by themselves.
     var session = SessionSettings()
+    // Beside tests that keep every thread busy an answer in this process may take as long.
+    session.silence = .seconds(600)
     session.submitsAutomatically = false
     database = FerryDatabase(
       try Store(

@@ -81,7 +81,7 @@ extension PendingStore {
   /// longer.
   func letGo(_ operation: PendingOperation) throws(SQLiteError) {
     try operations.delete(operation)
-    try sendRest(of: operation)
+    try submitNotTried(with: operation)
     try wakeMarked()
   }
 

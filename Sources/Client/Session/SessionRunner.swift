@@ -33,7 +33,7 @@ actor SessionRunner {
   /// What the app asked for, in its order.
   private nonisolated let wishes = Mutex<[Wish]>([])
   private typealias Wish = @Sendable (Session) throws(FerryError) -> Void
-  let lease: ProcessLease
+  let lease: ProcessLease  // one process at a time synchronizes
   private var leaseWanted: Duration?
 
   /// How soon to ask again for the lease while somebody waits here, and how soon to look for what

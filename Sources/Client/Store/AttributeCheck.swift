@@ -71,15 +71,17 @@ struct AttributeCheck {
 
 extension Entity {
   /// A row as it is kept, with all that the model says of its values; for sample rows and tests.
-  /// `invalidValue` names the attribute that does not fit.
+  /// `invalidValue` names the attribute that does not fit. `allowsUnlisted`: the business system may
+  /// have values that the model does not list yet.
   package func checked(
-    _ row: [AttributeValue], types: [ComplexType]
+    _ row: [AttributeValue], types: [ComplexType], allowsUnlisted: Bool = false
   ) throws(FerryError) -> [AttributeValue] {
     var kept = row
     for (position, attribute) in attributes.enumerated().prefix(row.count)
     where !attribute.type.isBig {
       let (value, misfit) = AttributeCheck.canonical(row[position], of: attribute, types: types)
-      if let misfit = misfit ?? AttributeCheck.unlisted(value, attribute) {
+      let unlisted = allowsUnlisted ? nil : AttributeCheck.unlisted(value, attribute)
+      if let misfit = misfit ?? unlisted {
         let place = attribute.name + misfit.part
         throw FerryError(
           .invalidValue, "\(name).\(place) does not fit the model: \(misfit.problem)",

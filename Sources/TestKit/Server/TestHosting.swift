@@ -50,7 +50,7 @@ final class TestHosting: Sendable {
           throw FerryError(.store, error.message, hint: error.hint, cause: error)
         }
       }
-      try? await Task.sleep(for: .milliseconds(1))
+      await Task.yield()
     }
   }
 }

@@ -39,7 +39,8 @@ public final class SimulatedSeed: Sendable {
       state.steps.append(step)
       return state.steps.count
     }
-    if isPrinted { print("\(number). \(step)") }
+    // Step by step, for a run that hangs or ends the process.
+    if isPrinted { FileHandle.standardError.write(Data("\(number). \(step)\n".utf8)) }
   }
 
   /// Lines for whoever reads the failure.

@@ -2,29 +2,29 @@ import FerryModel
 import FerrySQLite
 
 extension PendingStore {
-  /// The rest of a refused chain goes again by itself once nothing refused is left in it: the app
-  /// submitted it, and has not changed it since (Decision 0082).
-  func sendRest(of gone: PendingOperation) throws(SQLiteError) {
-    // Most chains have no rest, or one that is not concerned: that is known from its first member.
-    let chain = SQLiteValue.text(gone.chain.text)
+  /// What was not tried of a refused chain is sent again by itself once nothing refused is left in it:
+  /// the app submitted it, and has not changed it since (Decision 0082).
+  func submitNotTried(with removed: PendingOperation) throws(SQLiteError) {
+    // Most chains have no other member, or one that is not concerned: its first member shows that.
+    let chain = SQLiteValue.text(removed.chain.text)
     guard
       try connection.value("SELECT 1 FROM ferry_operation WHERE chain = ? LIMIT 1", chain) != nil,
       try connection.value(
         """
-        SELECT 1 FROM ferry_operation WHERE chain = ? AND NOT (\(PendingStore.isRest)) LIMIT 1
+        SELECT 1 FROM ferry_operation WHERE chain = ? AND NOT (\(PendingStore.isNotTried)) LIMIT 1
         """, chain) == nil
     else { return }
     let seeds = try operations.select("WHERE chain = ?", [chain])
-    let rest = try Chains(store, connection).of(seeds)
-    guard rest.allSatisfy({ $0.isNotTried && $0.failure == $0.counter }) else { return }
-    for var member in rest {
+    let others = try Chains(store, connection).of(seeds)
+    guard others.allSatisfy({ $0.isNotTried && $0.failure == $0.counter }) else { return }
+    for var member in others {
       member.wanted = .again
       try operations.update(member)
     }
   }
 
   /// The test for what was submitted, was not tried, and is as it was submitted.
-  private static let isRest =
+  private static let isNotTried =
     "state = 'waiting' AND wanted = 0 AND failure > 0 AND failure = counter"
 
   /// What was submitted of an object, or of what it owns, and was not tried.
