@@ -1,9 +1,3 @@
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#endif
-
 /// A connection that several threads share, one at a time.
 ///
 /// The thread that has it may ask for it again: a transaction inside a transaction.
@@ -11,34 +5,21 @@
 /// `@unchecked Sendable`: `connection` and `depth` are read and written only by the thread that holds `lock`.
 public final class SharedConnection: @unchecked Sendable {
   private var connection: Connection?
-  private let lock: UnsafeMutablePointer<pthread_mutex_t>
+  private let lock = RecursiveLock()
   private var depth: Int = 0
 
-  public init(_ connection: sending Connection) {
-    self.connection = connection
-    lock = .allocate(capacity: 1)
-    var attributes = pthread_mutexattr_t()
-    pthread_mutexattr_init(&attributes)
-    pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_RECURSIVE))
-    pthread_mutex_init(lock, &attributes)
-    pthread_mutexattr_destroy(&attributes)
-  }
-
-  deinit {
-    pthread_mutex_destroy(lock)
-    lock.deallocate()
-  }
+  public init(_ connection: sending Connection) { self.connection = connection }
 
   /// Runs `body` while no other thread uses the connection; the connection must not leave it.
   /// Throws `closed` after `close`.
   public func withConnection<Result, Failure: Error>(
     closed: @autoclosure () -> Failure, _ body: (Connection) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    pthread_mutex_lock(lock)
+    lock.lock()
     depth += 1
     defer {
       depth -= 1
-      pthread_mutex_unlock(lock)
+      lock.unlock()
     }
     guard let connection else { throw closed() }
     return try body(connection)
@@ -46,8 +27,8 @@ public final class SharedConnection: @unchecked Sendable {
 
   /// Closes the file, after whoever uses it now.
   public func close() {
-    pthread_mutex_lock(lock)
-    defer { pthread_mutex_unlock(lock) }
+    lock.lock()
+    defer { lock.unlock() }
     precondition(depth == 0, "a database cannot be closed inside its own transaction")
     connection = nil
   }
@@ -56,8 +37,8 @@ public final class SharedConnection: @unchecked Sendable {
   public func withHeldConnection<Result, Failure: Error>(
     _ body: (Connection) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
-    guard pthread_mutex_trylock(lock) == 0 else { return nil }
-    defer { pthread_mutex_unlock(lock) }
+    guard lock.tryLock() else { return nil }
+    defer { lock.unlock() }
     guard depth > 0, let connection else { return nil }
     return try body(connection)
   }
