@@ -8,12 +8,7 @@ extension Outcome {
       case .accepted(let object), .nothingPending(let object): .accepted(object)
       case .refused(let object, let records): .refused(Refusal(records, of: object?.record))
       case .unknown: .unknown
-      case .notTried:
-        .refused(
-          reason
-            ?? Refusal(
-              code: 424, message: "A change before this one was refused, so this one was not tried."
-            ))
+      case .notTried: .refused(reason ?? .notTried)
       case .cancelled(let object): .cancelled(object)
       }
   }

@@ -106,7 +106,7 @@ package struct AnswerTaker {
   }
 
   /// Nobody refused it: it goes again by itself once all of it was answered. Where the app has
-  /// cancelled a part of it, `PendingStore.letGo` sees to the rest.
+  /// cancelled a part of it, `PendingStore.submitNotTried` sees to the others.
   private func sendAgain(_ chain: OperationID, of count: Int) throws(SQLiteError) {
     let members = try pending.operations.select("WHERE chain = ?", [.text(chain.text)])
     guard members.count == count,

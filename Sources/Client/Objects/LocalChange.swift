@@ -45,7 +45,7 @@ extension ObjectRecord {
       // business system may have values that no list has yet.
       if kind == .create || value != seen[position] {
         let misfit = misfit ?? AttributeCheck.unlisted(value, attribute)
-        if let misfit { throw invalid(attribute, misfit) }
+        if let misfit { throw invalid(attribute, value, misfit) }
       }
       after[position] = value
     }
@@ -54,14 +54,15 @@ extension ObjectRecord {
       keepsTemporaryKey: undoneKeyIsTemporary ?? false)
   }
 
-  private func invalid(_ attribute: Attribute, _ misfit: AttributeCheck) -> FerryError {
+  private func invalid(
+    _ attribute: Attribute, _ value: AttributeValue, _ misfit: AttributeCheck
+  ) -> FerryError {
     let place = attribute.name + misfit.part
     // The key of an object that was never saved is the usual reason.
     let isReference = entity.relationships.contains { $0.attributes.contains(attribute.name) }
-    let isMissing = misfit.problem == AttributeCheck.missing().problem
     return FerryError(
       .invalidValue, "\(entity.name).\(place) cannot be saved: \(misfit.problem)",
-      hint: isReference && isMissing
+      hint: isReference && value.isNull
         ? "Set the key of an object. A new object has one after its first save." : misfit.cure,
       entity: entity.name, attribute: place)
   }

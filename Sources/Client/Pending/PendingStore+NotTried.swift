@@ -11,7 +11,8 @@ extension PendingStore {
       try connection.value("SELECT 1 FROM ferry_operation WHERE chain = ? LIMIT 1", chain) != nil,
       try connection.value(
         """
-        SELECT 1 FROM ferry_operation WHERE chain = ? AND NOT (\(PendingStore.isNotTried)) LIMIT 1
+        SELECT 1 FROM ferry_operation
+        WHERE chain = ? AND NOT (\(PendingStore.isNotTried) AND failure = counter) LIMIT 1
         """, chain) == nil
     else { return }
     let seeds = try operations.select("WHERE chain = ?", [chain])
@@ -23,20 +24,23 @@ extension PendingStore {
     }
   }
 
-  /// The test for what was submitted, was not tried, and is as it was submitted.
-  private static let isNotTried =
-    "state = 'waiting' AND wanted = 0 AND failure > 0 AND failure = counter"
+  /// The test for what was submitted and was not tried.
+  private static let isNotTried = "(state = 'waiting' AND wanted = 0 AND failure > 0)"
 
   /// What was submitted of an object, or of what it owns, and was not tried.
   func notTried(of object: LocalObject) throws(SQLiteError) -> [PendingOperation] {
     try operations.select(
       "WHERE ((entity = ?1 AND object = ?2) OR (root_entity = ?1 AND root_object = ?2))"
-        + " AND state = 'waiting' AND wanted = 0 AND failure > 0",
+        + " AND \(PendingStore.isNotTried)",
       [.text(object.entity), .integer(object.object)])
   }
 }
 
 extension Refusal {
+  /// Of a change that was not tried, where nothing says which other change was refused.
+  static let notTried = Refusal(
+    code: 424, message: "A change before this one was refused, so this one was not tried.")
+
   /// Why the change of an object was not tried: it names what was refused of the same transaction.
   /// Nil where it was tried, or was not submitted.
   static func instead(of object: LocalObject, in store: Store) throws(FerryError) -> Refusal? {
@@ -49,8 +53,7 @@ extension Refusal {
     }
     guard isNotTried else { return nil }
     guard let found, let entity = store.model.entity(named: found.entity) else {
-      return Refusal(
-        code: 424, message: "A change before this one was refused, so this one was not tried.")
+      return notTried
     }
     let reason = Refusal(try LogRecords(store).of(entity, found.object), of: nil)
     let title = found.title.prefix(1).uppercased() + found.title.dropFirst()

@@ -75,8 +75,9 @@ final class OpenConnections: Sendable {
   func closeOverwritten() throws(ConnectorError) {
     let place = indexPath
     let now = LogIndex(of: place)
-    guard isOverwritten(now) || (writer == nil || reader == nil) else { return }
-    if isOverwritten(now) { close() }
+    let isOverwritten = self.isOverwritten(now)
+    guard isOverwritten || writer == nil || reader == nil else { return }
+    if isOverwritten { close() }
     let others = OpenConnections.all.withLock { $0.compactMap(\.connections) }
     for other in others where other !== self && other.indexPath == place {
       guard !other.isOverwritten(now) || other.closeIfIdle() else {
