@@ -12,6 +12,8 @@ final class News {
   /// How long the catalogue is believed.
   static let stateInterval: Duration = .seconds(1)
   static let cleanUpInterval: Duration = .seconds(60)
+  /// How long a cursor may be behind where nothing was found.
+  static let raiseInterval: Duration = .seconds(3_600)
   /// Under change others are asked for often, and a while longer.
   static let busyTime: Duration = .seconds(2)
 
@@ -19,6 +21,7 @@ final class News {
   private var state: CaptureState?
   private var stateEnds = ContinuousClock.now
   private var nextCleanUp = ContinuousClock.now
+  private var nextRaise = ContinuousClock.now + News.raiseInterval
   private var nextComparison = ContinuousClock.now
   private var busyUntil = ContinuousClock.now
 
@@ -109,12 +112,11 @@ final class News {
       VALUES (coalesce($1, pg_catalog.gen_random_uuid()::pg_catalog.text),
         pg_catalog.gen_random_uuid()::pg_catalog.text, 1)
       ON CONFLICT (consumer) DO UPDATE SET epoch = excluded.epoch, number = 1, at = excluded.at
-      RETURNING consumer, epoch
+      RETURNING consumer, epoch, pg_catalog.pg_current_snapshot()
       """, [consumer.map { .text($0) } ?? .null])
-    let snapshot = try writer.connection.value("SELECT pg_catalog.pg_current_snapshot()")
     return EntryCursor(
       identity: identity, consumer: made.text(0, 0) ?? "", epoch: made.text(0, 1) ?? "", number: 1,
-      snapshot: snapshot ?? "", tables: digests)
+      snapshot: made.text(0, 2) ?? "", tables: digests)
   }
 
   private struct Taken {
@@ -134,7 +136,11 @@ final class News {
 
   /// Nil where entries may be missing: they ended before they were read, or the database was set
   /// back. The mark is raised in the same statement, so whoever has it has all that was read.
+  ///
+  /// Where nothing was found the cursor stays. A server that was killed may give the numbers of
+  /// transactions of its last moments again; a raised mark that is still there is behind all of them.
   private func take(_ cursor: EntryCursor, _ writer: Writer) throws(PostgreSQLError) -> Taken? {
+    let isDue = ContinuousClock.now >= nextRaise
     let rows = try writer.connection.rows(
       """
       WITH e AS MATERIALIZED (
@@ -143,7 +149,7 @@ final class News {
       raised AS (
         UPDATE ferry.mark AS m SET number = m.number + 1, at = pg_catalog.now()
         WHERE m.consumer = $2 AND m.epoch = $3 AND m.number >= $4::pg_catalog.int8
-          AND EXISTS (SELECT FROM e)
+          AND ($5::pg_catalog.bool OR EXISTS (SELECT FROM e))
         RETURNING m.number)
       SELECT e.xid, e.relation, pg_catalog.array_to_json(e.old_key),
         pg_catalog.array_to_json(e.new_key), pg_catalog.pg_current_snapshot(),
@@ -154,7 +160,7 @@ final class News {
       """,
       [
         .text(cursor.snapshot), .text(cursor.consumer), .text(cursor.epoch),
-        .text(String(cursor.number)),
+        .text(String(cursor.number)), .text(isDue ? "t" : "f"),
       ])
     let snapshot = rows.text(0, 4) ?? ""
     let floor = rows.text(0, 5).flatMap { UInt64($0) } ?? .max
@@ -162,6 +168,10 @@ final class News {
     guard let number = rows.text(0, 6).flatMap({ Int64($0) }), floor < limits.oldest,
       EntryCursor.limits(snapshot).next >= limits.next
     else { return nil }
+    guard isDue || rows.text(0, 0) != nil else {
+      return Taken(snapshot: cursor.snapshot, number: number, rows: rows)
+    }
+    nextRaise = ContinuousClock.now + News.raiseInterval
     return Taken(snapshot: snapshot, number: number, rows: rows)
   }
 
