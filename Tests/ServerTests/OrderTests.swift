@@ -134,6 +134,21 @@ import Testing
     #expect(try bench.load().deletedRows == 16)
   }
 
+  @Test("What a doubted load was for is not called current before a load is believed")
+  func doubtedIsNotCurrent() throws {
+    var limits = ServiceLimits()
+    limits.massDeletionRows = 5
+    let bench = try Bench(limits: limits)
+    try fill(bench, 20)
+    for id in 1...15 { bench.business.remove(Shop.product, ObjectKey([.integer(Int64(id))])) }
+    let look = bench.service.beginLook()
+    bench.service.endLook(look, needsLoad: true)
+    #expect(try bench.load().doubtedPartitions.count == 1)
+    #expect(bench.service.freshness.completed < look)
+    #expect(try bench.load().deletedRows == 15)
+    #expect(bench.service.freshness.completed == look)
+  }
+
   @Test("A load that broke changes nothing")
   func broken() throws {
     let bench = try Bench()

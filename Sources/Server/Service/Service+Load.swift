@@ -125,7 +125,8 @@ extension Service {
     load = nil
     for entity in package.entities { marks.verify(entity: entity.name) }
     marks.end(ticket.mark)
-    noteLoaded(ticket.number)
+    // A look that waits for this load waits for the one that confirms it.
+    if verdict.doubted.isEmpty { noteLoaded(ticket.number) }
     if !verdict.doubted.isEmpty {
       world.log.error(
         "a load has far fewer rows than before; it is used only if a second load gives the same result",
