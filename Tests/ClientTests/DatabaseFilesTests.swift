@@ -3,6 +3,7 @@ import FerrySQLite
 import FerryTravel
 import FerryWorld
 import Foundation
+import Synchronization
 import Testing
 
 @testable import Ferry
@@ -94,6 +95,43 @@ struct DatabaseFilesTests {
       #expect(FileManager.default.createFile(atPath: whole, contents: nil))
       #expect(
         FerryDatabase.path(of: String(long.prefix(235)), package: "Travel", in: folder) == whole)
+    }
+  }
+
+  @Test("A close returns when what still reads has ended, and then the file can be deleted")
+  func closedWhileReading() async throws {
+    try await inFolder { folder in
+      let path = "\(folder)/device.db"
+      let database = try Travel.open(at: path, profile: profile)
+      let store = database.store
+      let events = Mutex<[String]>([])
+      let (reads, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+      Thread.detachNewThread {
+        try? store.read { _ throws(FerryError) in
+          reads.signal()
+          mayEnd.wait()
+          events.withLock { $0.append("read") }
+        }
+      }
+      await withCheckedContinuation { continuation in
+        Thread.detachNewThread {
+          reads.wait()
+          continuation.resume()
+        }
+      }
+      let closing = Task {
+        await database.close()
+        events.withLock { $0.append("closed") }
+        try FerryDatabase.delete(at: path)
+      }
+      while !store.isClosed { await Task.yield() }
+      #expect { try FerryDatabase.delete(at: path) } throws: { ($0 as? FerryError)?.code == .inUse }
+      // Time for a close that does not wait.
+      try await Task.sleep(for: .milliseconds(50))
+      mayEnd.signal()
+      try await closing.value
+      #expect(events.withLock { $0 } == ["read", "closed"])
+      #expect(!FerryDatabase.exists(at: path))
     }
   }
 

@@ -147,6 +147,7 @@ public final class FerryDatabase: Sendable {
 
   /// Ends the session and closes the file (the reference's `closeConnection`). Pending changes stay
   /// in the file. Objects of the app keep their values; every other call on them throws `closed`.
+  /// Returns when reads that had begun are over: then the file can be deleted.
   public func close() async {
     live.end()
     statusBoard.end()
@@ -156,6 +157,7 @@ public final class FerryDatabase: Sendable {
     observers.events.close()
     store.contentFetcher.withLock { $0 = nil }
     store.close()
+    await store.waitUntilUnused()
   }
 
   /// Sets the handler that hears every step from now on, in place of the one before, and those that

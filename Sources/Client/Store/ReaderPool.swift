@@ -6,34 +6,49 @@ final class ReaderPool: Sendable {
   private let path: String
   private let vfs: String?
   private let sealing: Sealing?
-  /// Nil once the pool was closed.
-  private let idle = Mutex<[Reader]?>([])
+  private let state: Mutex<State>
 
-  private struct Reader {
-    let connection: SharedConnection
-    let file: OpenFile
+  private struct State {
+    /// Nil once the pool was closed.
+    var idle: [SharedConnection]? = []
+    var reading = 0
+    /// Nil once the pool was closed and nobody reads any more.
+    var file: OpenFile?
+    var waiting: [CheckedContinuation<Void, Never>] = []
+
+    /// Whoever waits for the end, where this is it.
+    mutating func end() -> [CheckedContinuation<Void, Never>] {
+      guard idle == nil, reading == 0 else { return [] }
+      file = nil
+      defer { waiting = [] }
+      return waiting
+    }
   }
 
   init(path: String, vfs: String?, sealing: Sealing?) {
     self.path = path
     self.vfs = vfs
     self.sealing = sealing
+    state = Mutex(State(file: OpenFile(path: path)))
   }
 
   func withReader<Result>(
     wrap: (SQLiteError) -> FerryError, _ body: (Connection) throws(FerryError) -> Result
   ) throws(FerryError) -> Result {
     let reader = try take(wrap)
-    defer { idle.withLock { $0?.append(reader) } }
-    return try reader.connection.withConnection(closed: Store.closed(path)) {
+    defer { giveBack(reader) }
+    return try reader.withConnection(closed: Store.closed(path)) {
       connection throws(FerryError) in
       try connection.transaction(
         .deferred, wrap: wrap, { () throws(FerryError) -> Result in try body(connection) })
     }
   }
 
-  private func take(_ wrap: (SQLiteError) -> FerryError) throws(FerryError) -> Reader {
-    let (known, isClosed) = idle.withLock { ($0?.popLast(), $0 == nil) }
+  private func take(_ wrap: (SQLiteError) -> FerryError) throws(FerryError) -> SharedConnection {
+    let (known, isClosed) = state.withLock { state in
+      if state.idle != nil { state.reading += 1 }
+      return (state.idle?.popLast(), state.idle == nil)
+    }
     if isClosed { throw Store.closed(path) }
     if let known { return known }
     do {
@@ -41,14 +56,48 @@ final class ReaderPool: Sendable {
       let connection = try Connection(path: path, mode: .readWrite, vfs: vfs, sealing: sealing)
       try connection.addNumberFunctions()
       try connection.execute("PRAGMA query_only = ON")
-      return Reader(connection: SharedConnection(connection), file: OpenFile(path: path))
+      return SharedConnection(connection)
     } catch {
+      giveBack(nil)
       throw wrap(error)
     }
   }
 
+  private func giveBack(_ reader: SharedConnection?) {
+    let isKept = state.withLock { state in
+      guard let reader, state.idle != nil else { return false }
+      state.idle?.append(reader)
+      state.reading -= 1
+      return true
+    }
+    if isKept { return }
+    reader?.close()
+    let ended = state.withLock { state in
+      state.reading -= 1
+      return state.end()
+    }
+    for continuation in ended { continuation.resume() }
+  }
+
   /// What reads now goes on to its end; nothing begins any more.
-  func close() { idle.withLock { $0 = nil } }
+  func close() {
+    let ended = state.withLock { state in
+      state.idle = nil
+      return state.end()
+    }
+    for continuation in ended { continuation.resume() }
+  }
+
+  /// After `close`: returns when nobody reads any more.
+  func waitUntilUnused() async {
+    await withCheckedContinuation { continuation in
+      let ended = state.withLock { state in
+        state.waiting.append(continuation)
+        return state.end()
+      }
+      for continuation in ended { continuation.resume() }
+    }
+  }
 }
 
 /// Tells whoever listens that something has changed; ringing twice is like ringing once.

@@ -209,6 +209,9 @@ package final class Store: Sendable {
     file.withLock { $0 = nil }
   }
 
+  /// After `close`: returns when what still read has ended, and no connection has the file open.
+  func waitUntilUnused() async { await readers.waitUntilUnused() }
+
   private static func moved(_ path: String) -> FerryError {
     FerryError(
       .store, "the local database \(path) was moved or removed while it was open",

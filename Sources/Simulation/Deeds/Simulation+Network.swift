@@ -266,6 +266,7 @@ extension Simulation {
       }
     } catch {
       guard error.code != .store || transfer.device.disk.begun != nil else { throw error }
+      if [.store, .diskFull, .diskFailing].contains(error.code) { transfer.device.watch.writeFailed() }
       log.say("step \(step): device \(transfer.device.number) breaks off: \(error.message)")
       return false
     }

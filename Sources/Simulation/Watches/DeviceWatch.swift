@@ -25,6 +25,9 @@ final class DeviceWatch {
   var refused: [Answer] = []
   /// Partitions that the server has begun or begun anew since the last look.
   var begun: Set<Int64> = []
+  /// Those of them that a write was about which the disk reported as failed: its pages may be in the
+  /// log all the same, and then the next start finds them.
+  private var begunAtStart: Set<Int64> = []
   /// How far it is with each partition.
   private(set) var places: [DevicePlace] = []
   private(set) var operations: [Int64: PendingOperation] = [:]
@@ -52,6 +55,9 @@ final class DeviceWatch {
   /// The session does something with the device.
   func touch() { cause = .session }
 
+  /// The disk reported an error while the session wrote.
+  func writeFailed() { begunAtStart.formUnion(begun) }
+
   /// Whether the device has started since the last look.
   func isUnseen(life: Int) -> Bool { life != lookedAtLife }
 
@@ -72,8 +78,10 @@ final class DeviceWatch {
     _ device: SimulatedDevice, _ oracle: Oracle, _ ledger: Ledger, _ contents: ContentWatch
   ) throws {
     if let wrong = device.log.wrongSum { throw failure(9, "a sum is wrong: \(wrong)") }
+    let hasStarted = isUnseen(life: device.life)
+    if hasStarted { begun.formUnion(begunAtStart) }
     let isSame = device.disk.operations == lookedAtOperations && !isFresh
-    if !isSame || isUnseen(life: device.life) {
+    if !isSame || hasStarted {
       try device.inOneSnapshot {
         let isChanged = try compare(device, oracle, ledger)
         let found = try readings.readContents(of: device)
@@ -89,6 +97,7 @@ final class DeviceWatch {
     hasCheckpointCome = false
     refused = []
     begun = []
+    if hasStarted { begunAtStart = [] }
   }
 
   /// Whether a pending change is another one now.

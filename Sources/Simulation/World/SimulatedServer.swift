@@ -176,14 +176,15 @@ final class SimulatedServer {
       }
       return
     }
-    // With the planted bug the look begins when its findings are here.
-    looking = planted.contains(.currentTooEarly) ? nil : service.beginLook()
+    // With the planted bug the look begins when its findings are here, which then take their time.
+    let beginsLate = planted.contains(.currentTooEarly)
+    looking = beginsLate ? nil : service.beginLook()
     guard let changes = try replay?.changes(since: cursor) else { return }
     guard !changes.hints.isEmpty || changes.cursor != cursor else {
       service.endLook(looking ?? service.beginLook(), needsLoad: false)
       return
     }
-    let isLate = hasFaults && chance.happens(200)
+    let isLate = hasFaults && (beginsLate || chance.happens(200))
     hinted = (
       BusinessChanges(cursor: changes.cursor, hints: disturbed(changes.hints)),
       isLate ? chance.number(below: 12) : 0
