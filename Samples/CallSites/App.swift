@@ -65,6 +65,12 @@ public enum TravelDesk {
     }
   }
 
+  /// A screen that follows references: who is on the same flight.
+  public static func companions(of booking: Booking) async throws(FerryError) -> [String] {
+    guard let flight = try await booking.flight() else { return [] }
+    return [flight.title] + (try await flight.bookings().map(\.passenger))
+  }
+
   /// Several changes as one: all are booked, or none.
   public static func family(
     _ passengers: [String], in database: FerryDatabase

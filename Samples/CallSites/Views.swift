@@ -54,6 +54,24 @@ struct BookingForm: View {
   }
 }
 
+struct BookingDetails: View {
+  let booking: Booking
+  @State var title = ""
+  @State var companions: [Booking] = []
+
+  var body: some View {
+    Text("\(title), \(booking.passenger)")
+    List(companions) { Text($0.passenger) }
+      .task {
+        do {
+          guard let flight = try await booking.flight() else { return }
+          title = flight.title
+          companions = try await flight.bookings()
+        } catch { print(error) }
+      }
+  }
+}
+
 struct ConflictView: View {
   @State var booking: Booking
   let conflict: Conflict

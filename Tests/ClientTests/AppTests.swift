@@ -66,7 +66,7 @@ struct AppTests {
     try await database.synchronize()
     var booking = try await #require(try Booking.find(901, in: database))
     #expect(booking.price == 1000 && booking.seats == 2 && !booking.isPending)
-    #expect(try booking.flight()?.seatsLeft == 12)
+    #expect(try await booking.flight()?.seatsLeft == 12)
     #expect(try booking.logRecords.isEmpty)
     #expect(try await Booking.find(mine.bookingID, in: database)?.bookingID == 901)
     booking.note = "window"

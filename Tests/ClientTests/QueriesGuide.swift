@@ -28,16 +28,23 @@ enum QueriesGuide {
     _ = (toNewYork, quiet)
   }
 
-  static func prefetching(in database: FerryDatabase) throws(FerryError) {
+  static func following(_ booking: Booking) async throws(FerryError) {
     // GUIDE begins
-    let soon = try Flight.findAll(
-      where: Flight.Attributes.seatsLeft < 10, prefetching: [Flight.Attributes.bookings],
-      in: database)
-    for flight in soon { print(flight.flightID, try flight.bookings().count) }
+    let flight = try await booking.flight()
+    let passengers = try await flight?.bookings().map(\.passenger)
+    // GUIDE ends
+    _ = passengers
+  }
+
+  static func prefetching(in database: FerryDatabase) async throws(FerryError) {
+    // GUIDE begins
+    let soon = try await Flight.find(
+      Flight.Attributes.seatsLeft < 10, prefetching: [Flight.Attributes.bookings], in: database)
+    for flight in soon { print(flight.flightID, try await flight.bookings().count) }
 
     let way = Booking.Attributes.flight.then(Flight.Attributes.bookings)
-    let booking = try Booking.load(1, prefetching: [way], in: database)
-    let beside = try booking.flight()?.bookings()
+    let booking = try await Booking.load(1, prefetching: [way], in: database)
+    let beside = try await booking.flight()?.bookings()
     // GUIDE ends
     _ = beside
   }

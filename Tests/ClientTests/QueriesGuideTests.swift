@@ -17,7 +17,7 @@ struct QueriesGuideTests {
       },
       from: "// GUIDE begins", to: "// GUIDE ends")
     let printed = pieces(try read("Documentation/Queries.md"), from: "```swift", to: "```")
-    #expect(compiled.count == 12 && printed == compiled)
+    #expect(compiled.count == 13 && printed == compiled)
   }
 
   private func pieces(_ lines: [String], from first: String, to last: String) -> [[String]] {

@@ -73,6 +73,15 @@ struct CallSiteTests {
     await server.stop()
   }
 
+  @Test("A screen follows a booking to its flight, and to all who are on it")
+  func companions() async throws {
+    let booking = try await TravelDesk.book("Ada", in: database)
+    try await TravelDesk.book("Grace", in: database)
+    #expect(
+      try await TravelDesk.companions(of: booking) == ["LH 400, FRA to JFK", "Ada", "Grace"])
+    await server.stop()
+  }
+
   @Test("A draft waits, a family is booked as one, and a refusal is corrected")
   func refusal() async throws {
     let draft = try await TravelDesk.draft("Ada", in: database)

@@ -17,7 +17,7 @@ struct PreviewTests {
     #expect(customers.map(\.id) == [1, 2] && customers.map(\.name) == ["Ada", "Ben"])
     #expect(customers.allSatisfy { !$0.isPending && !$0.isNew })
     let order = try #require(try await Trade.Order.first(in: database))
-    let buyer: Trade.Customer? = try order.record.related("buyer")
+    let buyer: Trade.Customer? = try await order.record.related("buyer")
     #expect(order.id == 1 && buyer?.name == "Ben")
     #expect(try !database.hasPendingOperations)
 

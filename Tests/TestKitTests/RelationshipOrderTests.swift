@@ -20,7 +20,7 @@ struct TemporaryOrderTests {
       try await Order(record: record).save()
     }
     let customer = try #require(try await Trade.Customer.find(in: database).first)
-    let orders: [Order] = try customer.record.referring(by: "buyer")
+    let orders: [Order] = try await customer.record.referring(by: "buyer")
     #expect(orders.map(\.city) == ["Bonn", "Ulm", "Kiel", "Trier"])
     await server.stop()
   }

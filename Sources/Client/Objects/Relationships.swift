@@ -5,11 +5,8 @@ extension ObjectRecord {
   /// The object that a many-to-one relationship refers to; nil if there is none, or if it is not on
   /// the device. It is read now, unless it was prefetched and the reference is unchanged since.
   public func related<Object: BusinessObject>(_ name: String) throws(FerryError) -> Object? {
-    let way = Way(to: name, from: entity)
-    let own = way.key(of: self)
-    if let known = prefetched(on: way, own) { return known.first.map(Object.init(record:)) }
-    guard !own.contains(.null) else { return nil }
-    let found: [Object] = try read(way, "")
+    if let there: Object? = known(name) { return there }
+    let found: [Object] = try read(Way(to: name, from: entity), "")
     return found.first
   }
 
@@ -17,10 +14,23 @@ extension ObjectRecord {
   /// whose key the business system has not given yet come last. Read now, unless they were read
   /// together with this one.
   public func referring<Object: BusinessObject>(by name: String) throws(FerryError) -> [Object] {
-    let way = Way(back: name, from: Object.entity, to: entity)
+    if let there: [Object] = knownReferring(by: name) { return there }
+    return try read(Way(back: name, from: Object.entity, to: entity), Object.entity.orderByKey)
+  }
+
+  /// What `related` returns without reading: what was prefetched, or nil of a reference to nothing.
+  /// `.none` where it must be read.
+  func known<Object: BusinessObject>(_ name: String) -> Object?? {
+    let way = Way(to: name, from: entity)
     let own = way.key(of: self)
-    if let known = prefetched(on: way, own) { return known.map(Object.init(record:)) }
-    return try read(way, Object.entity.orderByKey)
+    if let known = prefetched(on: way, own) { return .some(known.first.map(Object.init(record:))) }
+    return own.contains(.null) ? .some(nil) : .none
+  }
+
+  /// What `referring` returns without reading.
+  func knownReferring<Object: BusinessObject>(by name: String) -> [Object]? {
+    let way = Way(back: name, from: Object.entity, to: entity)
+    return prefetched(on: way, way.key(of: self))?.map(Object.init(record:))
   }
 
   /// Also of a copy that is older than a key: it leads where the key that replaced its own does.

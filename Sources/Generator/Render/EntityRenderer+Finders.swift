@@ -4,25 +4,15 @@ import FerryModel
 /// form that leaves the caller's actor.
 extension EntityRenderer {
   var finders: [String] {
-    ["find", "load"].flatMap { [finder($0, Form.plain), finder($0, Form.async)] }
+    ["find", "load"].flatMap { [finder($0, .plain), finder($0, .async)] }
   }
 
   var queries: [String] {
-    entity.queries.flatMap { [query($0, Form.plain), query($0, Form.async)] }
-  }
-
-  private enum Form {
-    case plain, async
-
-    var effects: String {
-      self == .async ? "async throws(Ferry.FerryError)" : "throws(Ferry.FerryError)"
-    }
-    var call: String { self == .async ? "try await" : "try" }
-    var note: String { self == .async ? " Does not block the caller." : "" }
+    entity.queries.flatMap { [query($0, .plain), query($0, .async)] }
   }
 
   /// `find` and `load` by the key's own attributes and types; of several, each has its label.
-  private func finder(_ name: String, _ form: Form) -> String {
+  private func finder(_ name: String, _ form: ReadingForm) -> String {
     let key = entity.key.map { entity.attributes[$0].name }
     let label = key.count == 1 ? "_ " : ""
     let parameters = zip(key, entity.key).map { "\(label)\($0): \(type(of: $1))" }
@@ -47,7 +37,7 @@ extension EntityRenderer {
   }
 
   /// A query that the model names.
-  private func query(_ query: ObjectQuery, _ form: Form) -> String {
+  private func query(_ query: ObjectQuery, _ form: ReadingForm) -> String {
     let first = query.parameters.first?.name
     let parameters = query.parameters.map {
       "\($0.name == first ? "_ " : "")\($0.name): \(SwiftLiteral.type(of: $0)), "

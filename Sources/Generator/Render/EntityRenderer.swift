@@ -18,7 +18,7 @@ struct EntityRenderer {
       [description, attributes] + listedTypes
       + [record, initializer] + finders
       + entity.attributes.indices.map(property)
-      + entity.relationships.flatMap { [manyToOne($0)] + [setter($0)].compactMap { $0 } }
+      + entity.relationships.flatMap(toOne)
       + inverses + queries
     return """
       \(subject)
@@ -231,64 +231,5 @@ struct EntityRenderer {
       \(documentation(position)) Read and written as a stream.
       public var \(attribute.name): \(type) { \(type)(record, \(position)) }
       """
-  }
-
-  private func manyToOne(_ relationship: Relationship) -> String {
-    """
-    /// The object that \(relationship.attributes.joined(separator: ", ")) refers to, if it is on the device.
-    public func \(relationship.name)() throws(Ferry.FerryError) -> \(relationship.target)? {
-      try record.related(\(SwiftLiteral.text(relationship.name)))
-    }
-    """
-  }
-
-  /// Refers to another object from now on; only where that changes no key.
-  private func setter(_ relationship: Relationship) -> String? {
-    let positions = relationship.attributes.compactMap(entity.position(of:))
-    guard let target = package.entity(named: relationship.target),
-      !positions.contains(where: entity.key.contains) || entity.keyOrigin == .app
-    else { return nil }
-    let isOptional = positions.allSatisfy { entity.attributes[$0].isNullable }
-    let name = relationship.name.prefix(1).uppercased() + relationship.name.dropFirst()
-    let mark = isOptional ? "?" : ""
-    return """
-      /// Makes \(relationship.attributes.joined(separator: ", ")) refer to this object; nothing is saved yet.
-      /// `objectNotSaved` for a new one, which has no key before `create`.
-      public mutating func set\(name)(_ target: \(target.name)\(mark)) throws(Ferry.FerryError) {
-        try record.refer(by: \(SwiftLiteral.text(relationship.name)), to: target\(mark).record)
-      }
-      """
-  }
-
-  private var inverses: [String] {
-    referring.map { other, relationship, inverse in
-      guard !other.isOneToOne(relationship) else {
-        return """
-          /// The object on the device whose \(relationship.name) is this one, if there is one.
-          public func \(inverse)() throws(Ferry.FerryError) -> \(other.name)? {
-            let found: [\(other.name)] = try record.referring(by: \(SwiftLiteral.text(relationship.name)))
-            return found.first
-          }
-          """
-      }
-      return """
-        /// The objects on the device whose \(relationship.name) is this one.
-        public func \(inverse)() throws(Ferry.FerryError) -> [\(other.name)] {
-          try record.referring(by: \(SwiftLiteral.text(relationship.name)))
-        }
-        """
-    }
-  }
-
-  /// The relationships that lead here and have a name for the way back.
-  var referring: [(entity: Entity, relationship: Relationship, inverse: String)] {
-    package.entities.flatMap { other in
-      other.relationships.compactMap { relationship in
-        guard relationship.target == entity.name, let inverse = relationship.inverse else {
-          return nil
-        }
-        return (other, relationship, inverse)
-      }
-    }
   }
 }
