@@ -12,6 +12,25 @@ public enum NearestWord {
     return best?.word
   }
 
+  /// At most three words that someone may have meant, the nearest first: few changes away, or
+  /// longer words that begin with it.
+  package static func near(_ word: String, among words: some Sequence<String>) -> [String] {
+    let wanted = Array(word.lowercased())
+    let limit = max(1, min(3, wanted.count / 3))
+    var found: [(word: String, distance: Int)] = []
+    for candidate in words {
+      let letters = Array(candidate.lowercased())
+      let distance = distance(wanted, letters)
+      if distance <= limit {
+        found.append((candidate, distance))
+      } else if !wanted.isEmpty, letters.starts(with: wanted) {
+        found.append((candidate, limit + 1))
+      }
+    }
+    let sorted = found.sorted { ($0.distance, $0.word) < ($1.distance, $1.word) }
+    return sorted.prefix(3).map(\.word)
+  }
+
   /// `Did you mean "x"?`, or the list where nothing is near.
   public static func cure(_ word: String, among words: [String]) -> String {
     if let near = find(word, among: words) { return "Did you mean \"\(near)\"?" }

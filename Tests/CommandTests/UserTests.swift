@@ -79,6 +79,108 @@ struct UserTests {
     }
   }
 
+  @Test("ferry user change replaces what is named and keeps the rest")
+  func changedInPart() throws {
+    try withFile { file in
+      let add = [
+        "user", "add", "--file", file, "--name", "nancy", "--role", "sales", "--claim",
+        "employee=1", "--claim", "region=north", "--password-stdin",
+      ]
+      #expect(try RunningFerry.run(add, input: "old\n").code == 0)
+      let hash = try stored(file, "passwordHash")
+      let change = ["user", "change", "--file", file, "--name", "nancy"]
+      let claim = try RunningFerry.run(change + ["--claim", "employee=2", "--claim", "employee=3"])
+      #expect(claim.code == 0)
+      #expect(
+        claim.said
+          == "nancy was changed: claim employee. Sessions go on; devices get and lose rows "
+          + "with their next exchange.\n")
+      let roles = try RunningFerry.run(change + ["--role", "office", "--no-claim", "region"])
+      #expect(roles.code == 0, "\(roles.said)")
+      let record = try users(file).authenticate(user: "nancy", password: "old")
+      #expect(record.roles == ["office"] && record.claims == ["employee": ["2", "3"]])
+      #expect(try stored(file, "passwordHash") == hash)
+      let password = try RunningFerry.run(
+        change + ["--password-stdin", "--json"], input: "new\n")
+      #expect(
+        password.said
+          == #"{"verb":"change","user":{"name":"nancy","roles":["office"],"#
+          + #""claims":{"employee":["2","3"]}},"changed":["password"],"endsSessions":true,"#
+          + #""warnings":[]}"# + "\n")
+      #expect(try users(file).authenticate(user: "nancy", password: "new").roles == ["office"])
+      let none = try RunningFerry.run(change + ["--no-roles"])
+      #expect(none.code == 0)
+      #expect(try users(file).record(of: "nancy")?.roles == [])
+      let lines = try String(contentsOfFile: "\(file).audit.jsonl", encoding: .utf8)
+        .split(separator: "\n").map { try JSONNode.parse(Array($0.utf8))["event"]?.string }
+      #expect(
+        lines == ["userAdded", "userChanged", "userChanged", "passwordChanged", "userChanged"])
+    }
+  }
+
+  private func stored(_ file: String, _ field: String) throws -> String? {
+    try JSONNode.parse([UInt8](Data(contentsOf: URL(filePath: file))))["users"]?.array?.first?[
+      field]?.string
+  }
+
+  @Test("A change that cannot be done names similar users and leaves the file as it was")
+  func changeRefused() throws {
+    try withFile { file in
+      for name in ["nancy", "nanna", "andrew"] {
+        let words = ["user", "add", "--file", file, "--name", name, "--password-stdin"]
+        #expect(try RunningFerry.run(words, input: "old\n").code == 0)
+      }
+      let before = try String(contentsOfFile: file, encoding: .utf8)
+      let change = ["user", "change", "--file", file, "--name"]
+      let unknown = try RunningFerry.run(change + ["nanny", "--role", "r"])
+      #expect(unknown.code == 1)
+      #expect(
+        unknown.said.contains(#"has no user "nanny". Did you mean "nancy" or "nanna"? List"#),
+        "\(unknown.said)")
+      let begun = try RunningFerry.run(change + ["and", "--role", "r"])
+      #expect(begun.said.contains(#"Did you mean "andrew"?"#), "\(begun.said)")
+      let far = try RunningFerry.run(change + ["zoe", "--role", "r"])
+      #expect(far.said.contains(#"has no user "zoe". List the users with"#), "\(far.said)")
+      #expect(try RunningFerry.run(change + ["nancy"]).code == 2)
+      #expect(try RunningFerry.run(change + ["nancy", "--role", "r", "--no-roles"]).code == 2)
+      #expect(
+        try RunningFerry.run(change + ["nancy", "--claim", "a=1", "--no-claim", "a"]).code == 2)
+      #expect(try RunningFerry.run(change + ["nancy", "--no-claim", "a"]).code == 1)
+      let other = try RunningFerry.run(
+        ["user", "remove", "--file", file, "--name", "nancy", "--no-roles"])
+      #expect(other.code == 2 && other.said.contains("--no-roles works only with change"))
+      #expect(try String(contentsOfFile: file, encoding: .utf8) == before)
+    }
+  }
+
+  @Test("Two changes of one user at the same time are both in the file")
+  func changedTogether() throws {
+    try withFile { file in
+      let add = ["user", "add", "--file", file, "--name", "nancy", "--role", "sales"]
+      #expect(try RunningFerry.run(add + ["--password-stdin"], input: "old\n").code == 0)
+      // Another command is between its reading and its writing, and this one has read before it.
+      let held = try SystemFiles().lock("\(file).lock", within: .seconds(10))
+      let process = Process()
+      process.executableURL = FerryProgram.url
+      process.arguments = [
+        "user", "change", "--file", file, "--name", "nancy", "--claim", "employee=1",
+      ]
+      process.standardOutput = FileHandle.nullDevice
+      try process.run()
+      while process.isRunning, !isOpen("\(file).lock", in: process.processIdentifier) {
+        usleep(2_000)
+      }
+      try String(contentsOfFile: file, encoding: .utf8)
+        .replacingOccurrences(of: #""sales""#, with: #""office""#)
+        .write(toFile: file, atomically: true, encoding: .utf8)
+      held.release()
+      process.waitUntilExit()
+      #expect(process.terminationStatus == 0)
+      let record = try users(file).record(of: "nancy")
+      #expect(record?.roles == ["office"] && record?.claims == ["employee": ["1"]])
+    }
+  }
+
   @Test("Commands that change the file at the same time wait for each other: no change is lost")
   func together() throws {
     try withFile { file in

@@ -10,18 +10,24 @@ import Foundation
 /// `ferry user`: who may log in.
 enum UserCommand: Subcommand {
   static let name = "user"
-  static let summary = "add, list, log out and remove the users of a server"
-  static let operands = "add|password|list|logout|remove --file <users.json> [options]"
+  static let summary = "add, change, list, log out and remove the users of a server"
+  static let operands = "add|change|password|list|logout|remove --file <users.json> [options]"
   static let options = [
     CommandOption("file", "<users.json>", "the user file; add creates it"),
     CommandOption("name", "<user>", "the name of the user"),
-    CommandOption("role", "<role>", "a role of the user; may be repeated"),
+    CommandOption(
+      "role", "<role>", "a role of the user; may be repeated; with change: all that the user has"),
     CommandOption(
       "claim", "<name=value>",
-      "a value for partition rules; may be repeated, also with the same name"
+      "a value for partition rules; may be repeated, also with the same name; with change: all "
+        + "values of this claim"
     ),
+    CommandOption("no-roles", nil, "with change: take all roles away"),
+    CommandOption("no-claim", "<name>", "with change: take this claim away; may be repeated"),
+    CommandOption("password", nil, "with change: ask for a new password"),
     CommandOption(
-      "model", "<model.json>", "with add: warn if the claims do not fit its partition rules"),
+      "model", "<model.json>",
+      "with add and change: warn if the claims do not fit its partition rules"),
     CommandOption("password-stdin", nil, "read the password from standard input, one line"),
     .json,
   ]
@@ -33,26 +39,36 @@ enum UserCommand: Subcommand {
 
     Example: ferry user add --file users.json --name nancy --role sales --claim employee=1 \\
                --model model.json
+             ferry user change --file users.json --name nancy --role sales --role office
              ferry user password --file users.json --name nancy
+    change keeps what is not named: other claims, the roles without --role, the password without
+    --password or --password-stdin.
     Each change is recorded in the audit log <users.json>.audit.jsonl beside the file.
-    A running server reads a changed file within a second. password, logout and remove end the
-    sessions of the user on every device; pending changes stay on the devices.
+    A running server reads a changed file within a second. A new password, logout and remove end the
+    sessions of the user on every device; pending changes stay on the devices. New roles and claims
+    end no session; devices get and lose rows with their next exchange.
     Exit codes: 0 done; 1 it could not be done; 2 wrong usage.
     """
 
   static func run(_ arguments: Arguments) async throws -> ExitCode {
-    let verb = try arguments.operands("add, password, list, logout or remove")[0]
+    let verb = try arguments.operands("add, change, password, list, logout or remove")[0]
     let file = try arguments.required("file", "users.json")
+    if verb != "change" {
+      for option in ["no-roles", "no-claim", "password"] where arguments.flag(option) {
+        throw UsageError("--\(option) works only with change", hint: "Leave it out.")
+      }
+    }
     switch verb {
     case "add": try add(arguments, to: file)
+    case "change": try UserChange.run(arguments, in: file)
     case "password": try changePassword(arguments, in: file)
-    case "logout": try logOut(try arguments.required("name", "nancy"), in: file)
+    case "logout": try logOut(arguments, in: file)
     case "list": try list(file, asJSON: arguments.flag("json"))
-    case "remove": try remove(try arguments.required("name", "nancy"), from: file)
+    case "remove": try remove(arguments, from: file)
     default:
       throw UsageError(
         "the verb \"\(verb)\" is unknown",
-        hint: "Write add, password, list, logout or remove.")
+        hint: "Write add, change, password, list, logout or remove.")
     }
     return .success
   }
@@ -76,60 +92,71 @@ enum UserCommand: Subcommand {
       list.users.append(user)
     }
     note(.userAdded, name, file)
-    print("\(name) may log in now.")
-    for fault in faults { print("Warning: \(fault)") }
+    UserReport("add", user, warnings: faults).show(
+      "\(name) may log in now.", asJSON: arguments.flag("json"))
   }
 
   /// One line in the audit log of the file, with who runs this program.
-  private static func note(_ event: AuditLog.Event, _ name: String, _ file: String) {
+  static func note(_ event: AuditLog.Event, _ name: String, _ file: String) {
     let login = getpwuid(getuid()).map { String(cString: $0.pointee.pw_name) } ?? "\(getuid())"
     AuditLog(path: "\(file).audit.jsonl", world: .system(log: TerminalLog()))
       .note(event, user: name, reason: "by \(login) on this machine")
   }
 
-  private static func values(of claims: [UserList.Claim]) -> [String: [String]] {
+  static func values(of claims: [UserList.Claim]) -> [String: [String]] {
     Dictionary(claims.map { ($0.name, $0.values) }, uniquingKeysWith: +)
   }
 
   /// What keeps rows from the user; nothing where no model was named.
   private static func faults(_ arguments: Arguments, _ user: UserRecord) throws -> [String] {
-    guard let file = try arguments.value("model") else { return [] }
+    try check(arguments)?.faults(of: user) ?? []
+  }
+
+  /// Of the model that was named.
+  static func check(_ arguments: Arguments) throws -> ClaimCheck? {
+    guard let file = try arguments.value("model") else { return nil }
     guard let package = ModelReader.read(try TextFile.read(file), file: file).package else {
       throw UserError(
         "the model \(file) has errors", hint: "`ferry check \(file)` explains them.")
     }
-    return ClaimCheck(package).faults(of: user)
+    return ClaimCheck(package)
   }
 
   private static func changePassword(_ arguments: Arguments, in file: String) throws {
     let name = try arguments.required("name", "nancy")
     _ = try UserList.existing(file).place(of: name, in: file)
     let hash = try hash(arguments)
-    try UserList.change(file) { list throws(UserError) in
-      list.users[try list.place(of: name, in: file)].passwordHash = hash
-    }
+    let user = try UserList.change(name, in: file) { $0.passwordHash = hash }
     note(.passwordChanged, name, file)
-    print("\(name) has a new password and has to log in again on every device.")
+    UserReport("password", user, changed: ["password"], endsSessions: true).show(
+      "\(name) has a new password and has to log in again on every device.",
+      asJSON: arguments.flag("json"))
   }
 
-  private static func logOut(_ name: String, in file: String) throws {
+  private static func logOut(_ arguments: Arguments, in file: String) throws {
+    let name = try arguments.required("name", "nancy")
     _ = try UserList.existing(file).place(of: name, in: file)
-    try UserList.change(file) { list throws(UserError) in
-      // Any other text ends the sessions of before; this one also tells people when.
-      list.users[try list.place(of: name, in: file)].loggedOut =
-        String(World.system().clock.now.milliseconds)
-    }
+    // Any other text ends the sessions of before; this one also tells people when.
+    let now = String(World.system().clock.now.milliseconds)
+    let user = try UserList.change(name, in: file) { $0.loggedOut = now }
     note(.userLoggedOut, name, file)
-    print("\(name) has to log in again on every device. Pending changes stay there.")
+    UserReport("logout", user, endsSessions: true).show(
+      "\(name) has to log in again on every device. Pending changes stay there.",
+      asJSON: arguments.flag("json"))
   }
 
-  private static func remove(_ name: String, from file: String) throws {
+  private static func remove(_ arguments: Arguments, from file: String) throws {
+    let name = try arguments.required("name", "nancy")
     _ = try UserList.existing(file).place(of: name, in: file)
+    var removed: UserList.User?
     try UserList.change(file) { list throws(UserError) in
-      list.users.remove(at: try list.place(of: name, in: file))
+      removed = list.users.remove(at: try list.place(of: name, in: file))
     }
     note(.userRemoved, name, file)
-    print("\(name) was removed. Pending changes stay on the user's devices.")
+    guard let removed else { return }
+    UserReport("remove", removed, endsSessions: true).show(
+      "\(name) was removed. Pending changes stay on the user's devices.",
+      asJSON: arguments.flag("json"))
   }
 
   private static func list(_ file: String, asJSON: Bool) throws {
@@ -147,7 +174,7 @@ enum UserCommand: Subcommand {
     print(writer.text)
   }
 
-  private static func claims(_ texts: [String]) throws -> [UserList.Claim] {
+  static func claims(_ texts: [String]) throws -> [UserList.Claim] {
     var claims: [UserList.Claim] = []
     for text in texts {
       let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
@@ -163,7 +190,7 @@ enum UserCommand: Subcommand {
     return claims
   }
 
-  private static func hash(_ arguments: Arguments) throws -> String {
+  static func hash(_ arguments: Arguments) throws -> String {
     let password: String
     if arguments.flag("password-stdin") {
       password = readLine(strippingNewline: true) ?? ""

@@ -1,10 +1,11 @@
 import FerryJSON
+import FerryModel
 import FerryWorld
 import Glibc
 
 /// The file of users as the server reads it.
 struct UserList {
-  struct Claim {
+  struct Claim: Equatable {
     let name: String
     var values: [String]
   }
@@ -12,8 +13,8 @@ struct UserList {
   struct User {
     let name: String
     var passwordHash: String
-    let roles: [String]
-    let claims: [Claim]
+    var roles: [String]
+    var claims: [Claim]
     /// When the user's sessions were ended last, as text; nil: never.
     var loggedOut: String?
   }
@@ -79,8 +80,11 @@ struct UserList {
 
   func place(of name: String, in path: String) throws(UserError) -> Int {
     guard let place = users.firstIndex(where: { $0.name == name }) else {
+      let near = NearestWord.near(name, among: users.map(\.name)).map { "\"\($0)\"" }
       throw UserError(
-        "\(path) has no user \"\(name)\"", hint: "List the users with: ferry user list.")
+        "\(path) has no user \"\(name)\"",
+        hint: (near.isEmpty ? "" : "Did you mean \(near.joined(separator: " or "))? ")
+          + "List the users with: ferry user list.")
     }
     return place
   }
@@ -89,8 +93,7 @@ struct UserList {
     guard users.contains(where: { $0.name == name }) else { return }
     throw UserError(
       "the user \"\(name)\" is already in \(path)",
-      hint: "To change the password: ferry user password. To change roles or claims: remove the "
-        + "user first.")
+      hint: "Change the password, roles or claims with: ferry user change.")
   }
 
   /// Reads the file, changes it and writes it; another command that changes it waits meanwhile.
@@ -115,6 +118,20 @@ struct UserList {
     var list = try read(path) ?? UserList(users: [])
     try body(&list)
     try list.write(to: path)
+  }
+
+  /// The same for one user, who must be there; returns the user as it is written.
+  static func change(
+    _ name: String, in path: String, _ body: (inout User) -> Void
+  ) throws(UserError) -> User {
+    var changed: User?
+    try change(path) { list throws(UserError) in
+      let place = try list.place(of: name, in: path)
+      body(&list.users[place])
+      changed = list.users[place]
+    }
+    guard let changed else { throw UserError("\(path) was not changed", hint: "Try again.") }
+    return changed
   }
 
   private static func user(_ node: JSONNode) -> User? {

@@ -27,7 +27,7 @@ public struct AuditLog: Sendable {
     case loggedOut, deviceUnregistered
     /// An operator deployed a package, or withdrew one.
     case packageDeployed, packageWithdrawn
-    case userAdded, passwordChanged, userLoggedOut, userRemoved
+    case userAdded, userChanged, passwordChanged, userLoggedOut, userRemoved
   }
 
   private let path: String
