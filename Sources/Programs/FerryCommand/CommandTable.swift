@@ -39,13 +39,25 @@ enum CommandTable {
     }
     do {
       return try await command.run(try Arguments(Array(words), options: command.options))
-    } catch let error as UsageError {
-      Terminal.error("ferry \(command.name): \(error)\nTry: ferry help \(command.name)")
-      return .usage
     } catch {
-      Terminal.error("ferry \(command.name): \(error)")
-      return .problems
+      return report(error, of: command, Array(words))
     }
+  }
+
+  /// The only place where a command's failure is shown.
+  private static func report(
+    _ error: any Error, of command: any Subcommand.Type, _ words: [String]
+  ) -> ExitCode {
+    let failure = CommandFailure(error)
+    let code: ExitCode = error is UsageError ? .usage : .problems
+    let help = code == .usage ? "\nTry: ferry help \(command.name)" : ""
+    Terminal.error("ferry \(command.name): \(failure.text)\(help)")
+    // The command line itself may be what is wrong.
+    let asksForJSON = words.prefix { $0 != "--" }.contains("--json")
+    if asksForJSON, command.options.contains(where: { $0.name == CommandOption.json.name }) {
+      print(failure.json(exitCode: code))
+    }
+    return code
   }
 
   private static func command(named name: String) -> (any Subcommand.Type)? {
@@ -73,6 +85,8 @@ enum CommandTable {
 
       `ferry help <command>` describes a command; `ferry --version` shows the version.
       Exit codes: 0 done, 1 problems were found or it could not be done, 2 wrong usage.
+      With --json a failure is also one object on standard output:
+      {"error": {"code": …, "message": …, "hint": …, "exitCode": …}}.
       """
   }
 

@@ -22,13 +22,13 @@ enum LogFileShow {
       bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
     } catch {
       throw LogFileError(
-        "the file \(path) cannot be read. Check that it exists and that you may read it.")
+        "the file \(path) cannot be read", hint: "Check that it exists and that you may read it.")
     }
     let text: String
     do throws(LogError) {
       text = try LogExport.text(of: bytes)
     } catch {
-      throw LogFileError("\(path): \(error.message). \(error.hint)")
+      throw LogFileError("\(path): \(error.message)", hint: error.hint)
     }
     let parts = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     let headEnd = parts.firstIndex(of: "") ?? parts.count
@@ -77,6 +77,13 @@ enum LogFileShow {
 
 /// Why a log file cannot be shown.
 struct LogFileError: Error, CustomStringConvertible {
-  let description: String
-  init(_ description: String) { self.description = description }
+  let message: String
+  let hint: String
+
+  init(_ message: String, hint: String) {
+    self.message = message
+    self.hint = hint
+  }
+
+  var description: String { "\(message). \(hint)" }
 }

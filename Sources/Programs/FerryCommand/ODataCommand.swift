@@ -53,12 +53,20 @@ enum ODataCommand: Subcommand {
       : ODataShell.run(
         words, open: open, write: { try FileHandle.standardOutput.write(contentsOf: Data($0)) })
     try FileHandle.standardOutput.write(contentsOf: Data(outcome.output))
-    if !outcome.complaint.isEmpty { Terminal.error(outcome.complaint) }
-    return switch outcome.status {
-    case 0: .success
-    case 1: .problems
-    default: .usage
+    let code: ExitCode =
+      switch outcome.status {
+      case 0: .success
+      case 1: .problems
+      default: .usage
+      }
+    if !outcome.complaint.isEmpty {
+      Terminal.error(outcome.complaint)
+      // `address` has printed its own, with the column.
+      if arguments.flag("json"), outcome.output.isEmpty {
+        print(CommandFailure(complaint: outcome.complaint, of: code).json(exitCode: code))
+      }
     }
+    return code
   }
 
   private static func open(_ path: String) throws -> () throws -> [UInt8]? {
