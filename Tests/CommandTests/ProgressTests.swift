@@ -1,0 +1,40 @@
+import Testing
+
+@testable import FerryCommand
+
+/// How far long work is, for people and for files.
+struct ProgressTests {
+  @Test("Without a terminal progress is whole lines, at most one in ten seconds")
+  func calm() {
+    var moment = ContinuousClock.now
+    var written: [String] = []
+    let progress = CopyProgress(
+      "copied", isTerminal: false, now: { moment }, write: { written.append($0) })
+    for percent in 0...100 {
+      progress.tell(percent, of: 100)
+      moment += .milliseconds(900)
+    }
+    // 90 seconds of work.
+    #expect(
+      written == [12, 24, 36, 48, 60, 72, 84, 96].map { "copied \($0) %\n" }, "\(written)")
+  }
+
+  @Test("Work that ends at once prints nothing without a terminal")
+  func short() {
+    var written: [String] = []
+    let moment = ContinuousClock.now
+    let progress = CopyProgress(
+      "copied", isTerminal: false, now: { moment }, write: { written.append($0) })
+    for percent in 0...100 { progress.tell(percent, of: 100) }
+    #expect(written.isEmpty)
+  }
+
+  @Test("A terminal has one line that changes")
+  func terminal() {
+    var written: [String] = []
+    let progress = CopyProgress("copied", isTerminal: true, write: { written.append($0) })
+    progress.tell(1, of: 2)
+    progress.tell(2, of: 2)
+    #expect(written == ["\rcopied 50 %", "\rcopied 100 %\n"])
+  }
+}
