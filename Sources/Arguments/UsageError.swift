@@ -5,6 +5,8 @@ public enum ExitCode: Int32, Sendable {
   case problems = 1
   /// The command line makes no sense; nothing was done.
   case usage = 2
+  /// Control-C ended it, and what was known until then was printed.
+  case interrupted = 130
 }
 
 /// The command line makes no sense.

@@ -52,6 +52,36 @@ struct SimulateTests {
     #expect(lines.allSatisfy { $0.hasPrefix("{") && $0.hasSuffix("}") })
   }
 
+  @Test(
+    "Control-C prints the summary of the seeds so far, and ends with 130", arguments: [false, true])
+  func interrupted(isJSON: Bool) throws {
+    let process = Process()
+    process.executableURL = FerryProgram.url
+    process.arguments =
+      ["simulate", "--seeds", "1-100000", "--steps", "5"] + (isJSON ? ["--json"] : [])
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    // The first seeds are known.
+    var said = output.fileHandleForReading.availableData
+    process.interrupt()
+    said += output.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    #expect(process.terminationReason == .exit && process.terminationStatus == 130)
+    let lines = String(decoding: said, as: UTF8.self).split(separator: "\n")
+    let last = try #require(lines.last)
+    let count = lines.count - 1
+    #expect(count > 0)
+    if isJSON {
+      #expect(last.hasPrefix(#"{"seeds":\#(count),"failed":0,"interrupted":true,"#), "\(last)")
+    } else {
+      #expect(
+        last.hasPrefix("interrupted after \(count) seed") && last.contains("every invariant held"),
+        "\(last)")
+    }
+  }
+
   @Test("A failing seed leaves its databases where it is told, and a shorter command is found")
   func keptAndShorter() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "ferry-\(UUID())").path

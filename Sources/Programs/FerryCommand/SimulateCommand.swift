@@ -2,13 +2,6 @@ import FerryArguments
 import FerryJSON
 import FerrySimulation
 import FerryWorld
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#endif
-
 /// `ferry simulate`: the whole circle in one process, with faults, from a seed.
 enum SimulateCommand: Subcommand {
   static let name = "simulate"
@@ -43,7 +36,8 @@ enum SimulateCommand: Subcommand {
     Faults that can be left out: \(optionalFaults.map(\.rawValue).joined(separator: ", ")).
 
     Exit codes: 0 every invariant held; 1 an invariant was violated (its number, the seed and the
-    last events are printed); 2 wrong usage. After a crash, standard error has the running seeds,
+    last events are printed); 2 wrong usage; 130 control-C ended it, and the summary of the seeds
+    until then is printed. After a crash, standard error has the running seeds,
     their steps and the command that repeats them.
     """
 
@@ -75,19 +69,22 @@ enum SimulateCommand: Subcommand {
     _ seeds: [UInt64], _ plan: SimulationPlan, isJSON: Bool, isTraced: Bool, isShrunk: Bool
   ) async -> ExitCode {
     let began = ContinuousClock.now
-    var summary = SimulationSummary()
+    let progress = SimulationProgress()
     var failed: SimulationResult?
+    let known = SimulationSoFar { summary in
+      print(isJSON ? summary.json : summary.plain(steps: plan.steps))
+    }
+    known.printOnInterrupt()
     let take = { (result: SimulationResult) in
-      summary.add(result)
       if result.failure != nil { failed = failed ?? result }
       let replay = again(result.seed, plan)
-      print(
-        isJSON
-          ? SimulationText.json(result, replay: replay)
-          : SimulationText.plain(result, replay: replay))
-      // Control-C loses nothing that is known.
-      fflush(nil)
-      SimulationProgress.tell(summary, of: seeds.count)
+      let summary = known.add(result) {
+        print(
+          isJSON
+            ? SimulationText.json(result, replay: replay)
+            : SimulationText.plain(result, replay: replay))
+      }
+      progress.tell(summary, of: seeds.count)
     }
     if isTraced {
       for seed in seeds {
@@ -102,8 +99,7 @@ enum SimulateCommand: Subcommand {
     }
     if isShrunk { await shrink(failed, plan, isJSON: isJSON) }
     // A trace is the same each time, and time is not.
-    if !isTraced { summary.wall = began.duration(to: .now) }
-    print(isJSON ? summary.json : summary.plain(steps: plan.steps))
+    let summary = known.end(wall: isTraced ? nil : began.duration(to: .now))
     return summary.failed == 0 ? .success : .problems
   }
 

@@ -78,6 +78,8 @@ enum SimulationText {
 
 /// What many runs came to.
 struct SimulationSummary {
+  /// Control-C came before the last seed ended.
+  var isInterrupted = false
   private(set) var seeds = 0
   private(set) var failed = 0
   private var simulatedMilliseconds = 0
@@ -102,7 +104,7 @@ struct SimulationSummary {
     let count = Terminal.counted(seeds, "seed", "seeds")
     let end = failed == 0 ? "every invariant held" : "\(failed) failed"
     let text =
-      "\(count), \(steps) steps each: \(end); \(simulatedMilliseconds / 1_000) s simulated"
+      "\(isInterrupted ? "interrupted after " : "")\(count), \(steps) steps each: \(end); \(simulatedMilliseconds / 1_000) s simulated"
     guard let wallMilliseconds, let ratio else { return text }
     return "\(text) in \(wallMilliseconds) ms, \(ratio) x real time"
   }
@@ -112,6 +114,7 @@ struct SimulationSummary {
     writer.beginObject()
     writer.field("seeds", seeds)
     writer.field("failed", failed)
+    if isInterrupted { writer.field("interrupted", true) }
     writer.field("simulatedSeconds", simulatedMilliseconds / 1_000)
     writer.field("wallMilliseconds", wallMilliseconds.map { Int64($0) })
     writer.field("timesRealTime", ratio.map { Int64($0) })
