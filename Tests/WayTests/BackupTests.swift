@@ -52,6 +52,11 @@ extension Way {
       let (restoredCode, restoredText) = try await ferry(
         "restore", backup, "--data", data, "--model", business.model)
       #expect(restoredCode == 0 && restoredText.contains("ferryd --data"), "\(restoredText)")
+      let lines = restoredText.split(separator: "\n")
+      #expect(
+        lines.count == 2
+          && lines[0].hasPrefix("Restored into \(data): \(business.package.id), as of 20")
+          && lines[1].hasPrefix("Next: start "), "\(restoredText)")
       daemon = try await Daemon.start(business, data: data, port: port)
       try await daemon.ready()
       try await until("the pending ones are done") { try business.booked() == 90 }

@@ -1,6 +1,7 @@
 import FerryArguments
 import FerryJSON
 import FerrySQLiteStore
+import Foundation
 
 /// `ferry backup`: a copy of a server while it runs.
 enum BackupCommand: Subcommand {
@@ -88,9 +89,15 @@ enum RestoreCommand: Subcommand {
       writer.endObject()
       print(writer.text)
     } else {
+      let names = store.packages.map(\.name).joined(separator: ", ")
+      let made = Date(timeIntervalSince1970: Double(backup.made.milliseconds) / 1_000)
       print(
-        "\(data): \(store.packages.map(\.name).joined(separator: ", ")). Start it with "
-          + "`ferryd --data \(data)`; never start the old server again.")
+        """
+        Restored into \(data): \(names), as of \(made.formatted(.iso8601)), \
+        \(Terminal.counted(backup.files.count, "file", "files")).
+        Next: start `ferryd --data \(data)` with the other options of the old server, such as \
+        --model and --users. Never start the old server again.
+        """)
     }
     return .success
   }
