@@ -171,6 +171,16 @@ final class Simulation {
 
   /// What is under way goes on somewhere.
   private func goOn() throws {
+    // The server looks for changes at once where somebody waits for that.
+    if transfers.contains(where: { $0.asked != nil && $0.isWaiting }), chance.happens(300) {
+      return try withServer {
+        if self.chance.happens(500) {
+          try self.server.stepLoad()
+        } else {
+          try self.server.stepReadBack()
+        }
+      }
+    }
     switch chance.number(below: 100) {
     case ..<27: try stepSession(chance.pick(devices))
     case ..<73: try stepNetwork()

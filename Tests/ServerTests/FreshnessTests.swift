@@ -30,6 +30,22 @@ struct FreshnessTests {
     #expect(freshness.completed == look)
   }
 
+  @Test("A load that a look waits for is waited for by the look that comes in its place")
+  func replaced() {
+    var freshness = Freshness()
+    let first = freshness.begin()
+    freshness.end(first, waiting: [object], loadAfter: nil)
+    freshness.end(freshness.begin(), waiting: [object], loadAfter: 5)
+    let last = freshness.begin()
+    freshness.end(last, waiting: [object], loadAfter: nil)
+    freshness.read([object])
+    #expect(freshness.completed == first)
+    freshness.loaded(5, waiting: [])
+    #expect(freshness.completed == first)
+    freshness.loaded(6, waiting: [])
+    #expect(freshness.completed == last)
+  }
+
   @Test("A look that failed takes its replays with it")
   func failed() {
     var freshness = Freshness()

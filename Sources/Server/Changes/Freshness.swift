@@ -49,9 +49,10 @@ struct Freshness {
   /// that has begun has this number.
   mutating func end(_ look: Int64, waiting: Set<ObjectName>, loadAfter: Int64?) {
     failed = nil
-    if open.count > 1 { open.removeLast() }
+    // What the look in whose place this one comes had to read is in `waiting`.
+    let replaced = open.count > 1 ? open.removeLast() : nil
     // A load that an earlier look waits for is waited for here too.
-    let load = loadAfter ?? open.last?.loadAfter
+    let load = loadAfter ?? replaced?.loadAfter ?? open.last?.loadAfter
     open.append(
       Open(
         look: look, objects: waiting, loadAfter: load,

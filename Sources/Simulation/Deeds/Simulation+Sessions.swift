@@ -32,7 +32,7 @@ extension Simulation {
     guard device.session.plan == nil else { return }
     var plan = SynchronizationPlan(
       number: device.session.nextPlanNumber(), groups: SimulatedBusiness.groups)
-    plan.currentWait = 2_000
+    plan.currentWait = 60_000
     device.session.begin(plan)
     log.say("step \(step): device \(device.number) asks whether it is current")
   }

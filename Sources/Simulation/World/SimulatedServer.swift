@@ -63,6 +63,7 @@ final class SimulatedServer {
   static let limits: ServiceLimits = {
     var limits = ServiceLimits()
     limits.pageRows = 3
+    limits.longestHoldSeconds = 60
     limits.roundRows = 8
     limits.firstLoadRows = 7
     limits.loadRows = 9
