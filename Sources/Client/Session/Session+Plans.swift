@@ -76,7 +76,7 @@ extension Session {
           }
         }
         plan.batch = batch
-        try transaction.sql { connection throws(SQLiteError) in
+        plan.earlierBatches = try transaction.sql { connection throws(SQLiteError) in
           try BatchTable.add(replay.ids, to: batch, connection)
         }
       }
@@ -147,11 +147,11 @@ extension Session {
     if isUnderWay { cutLane = .exchange }
   }
 
-  /// Nothing of the request has left, so none of its operations belongs to the plan's batch.
+  /// Nothing of the request has left, so its operations do not belong to the plan's batch.
   private func takeBack(_ plan: SynchronizationPlan) throws(FerryError) {
     guard let batch = plan.batch, plan.uploads > 0 else { return }
     try store.write { connection throws(SQLiteError) in
-      try BatchTable.takeBack(batch, connection)
+      try BatchTable.takeBack(batch, earlier: plan.earlierBatches, connection)
     }
   }
 

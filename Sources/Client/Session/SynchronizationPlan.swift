@@ -39,6 +39,8 @@ package struct SynchronizationPlan: Sendable {
   package internal(set) var isUnsent = false
   /// Of the operations that it sent.
   package internal(set) var batch: Int64?
+  /// Operations of its request that an earlier batch had.
+  var earlierBatches: [OperationID: Int64] = [:]
   /// Not before this time, where the answers are not here yet.
   var notBefore: Timestamp?
   var waits = 0

@@ -33,16 +33,22 @@ package enum BatchTable {
   }
 
   /// Operations that a request sends; those of an earlier batch belong to this one from now on.
+  /// Returns which batch each of them was in.
   static func add(
     _ operations: [OperationID], to batch: Int64, _ connection: Connection
-  ) throws(SQLiteError) {
+  ) throws(SQLiteError) -> [OperationID: Int64] {
+    var earlier: [OperationID: Int64] = [:]
     for id in operations {
+      let known = try connection.value(
+        "SELECT batch FROM ferry_batch_member WHERE operation = ?", .text(id.text))
+      if let number = known?.integer, number != batch { earlier[id] = number }
       try connection.run(
         """
         INSERT OR REPLACE INTO ferry_batch_member (operation, chain, batch)
         SELECT id, chain, ? FROM ferry_operation WHERE id = ?
         """, .integer(batch), .text(id.text))
     }
+    return earlier
   }
 
   static func remove(_ batch: Int64, _ connection: Connection) throws(SQLiteError) {
@@ -104,13 +110,24 @@ package enum BatchTable {
     return (number, groups.split(separator: "\n").map(String.init))
   }
 
-  /// Nothing of the request has left: its operations do not belong to the batch.
-  static func takeBack(_ batch: Int64, _ connection: Connection) throws(SQLiteError) {
+  /// Nothing of the request has left: its operations belong to the batch that they were in before,
+  /// which may have left. Where that is gone they stay in this one, which then reports on them.
+  static func takeBack(
+    _ batch: Int64, earlier: [OperationID: Int64], _ connection: Connection
+  ) throws(SQLiteError) {
+    for (id, number) in earlier {
+      try connection.run(
+        """
+        UPDATE ferry_batch_member SET batch = ? WHERE operation = ? AND batch = ?
+          AND EXISTS (SELECT 1 FROM ferry_batch WHERE number = ?)
+        """, .integer(number), .text(id.text), .integer(batch), .integer(number))
+    }
     try connection.run(
       """
       DELETE FROM ferry_batch_member WHERE batch = ? AND operation IN
         (SELECT id FROM ferry_operation WHERE acknowledged = 0)
-      """, .integer(batch))
+        AND operation NOT IN (SELECT value FROM json_each(?))
+      """, .integer(batch), .text(SQLiteValue.list(earlier.keys.map { .text($0.text) }) ?? "[]"))
     try sweep(but: nil, connection)
   }
 

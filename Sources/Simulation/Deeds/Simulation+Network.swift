@@ -19,7 +19,7 @@ extension Simulation {
 
   private func stepSession(_ device: SimulatedDevice, _ program: Int) throws -> Bool {
     let session = device.programs[program].session
-    takeEnded(session, device)
+    try takeEnded(session, device)
     do throws(FerryError) {
       let next = try session.next()
       try FlawedSession.began(session, device, planted)

@@ -59,7 +59,7 @@ extension Simulation {
   func ask(_ session: Session, _ device: SimulatedDevice) throws(FerryError) -> Bool {
     while let status = session.questions.first {
       if status == .asyncReplayUploaded, let batch = session.plan?.batch {
-        device.batches.insert(batch)
+        device.batches[batch] = try device.operations(ofBatch: batch)
       }
       let isCancelled = hasFaults && chance.happens(120)
       if isCancelled {
@@ -69,7 +69,7 @@ extension Simulation {
       let isSent = session.plan.map { !$0.isUnsent } ?? false
       guard try session.answer(isCancelled ? .cancel : .proceed) else {
         if isSent { try FlawedSession.cancelled(device, planted) }
-        takeEnded(session, device)
+        try takeEnded(session, device)
         return false
       }
     }
@@ -77,20 +77,25 @@ extension Simulation {
   }
 
   /// What has ended is noted, as the app would hear it.
-  func takeEnded(_ session: Session, _ device: SimulatedDevice) {
+  func takeEnded(_ session: Session, _ device: SimulatedDevice) throws(FerryError) {
     for ended in session.takeEndedPlans() {
       counts.sessions += 1
       log.say(
         "step \(step): device \(device.number) ends a session: "
           + (ended.error?.code.rawValue ?? "well"))
       guard case .completion(let batch) = ended.plan.origin else { continue }
-      if ended.error == nil || ended.error?.code == .cancelled { device.batches.remove(batch) }
+      guard ended.error == nil || ended.error?.code == .cancelled else { continue }
+      // Operations that were sent once more belong to the later batch.
+      let open = try device.openOperations()
+      device.batches = device.batches.filter { number, operations in
+        number > batch || number < batch && !operations.isDisjoint(with: open)
+      }
     }
   }
 
   /// Invariant 7: what was sent and not waited for is completed by a session of its own.
   func checkBatches(_ device: SimulatedDevice) throws {
-    guard let batch = device.batches.min() else { return }
+    guard let batch = device.batches.keys.min() else { return }
     throw SimulationFailure(
       invariant: 7,
       problem: "device \(device.number) has the completed batch \(batch), and nothing reported it")

@@ -78,7 +78,9 @@ extension DeviceWatch {
         throw failure(2, "\(shown(old)) got the id \(new.id) before it was answered")
       }
       if new.state == .replayFailed { expect(.failure, new) }
-    } else if new.state == .replayFailed, old.state == .waiting, old.wanted != .no {
+    } else if new.state == .replayFailed, old.state == .waiting,
+      old.wanted != .no || old.isNotTried
+    {
       // What it waited for is no more: the device itself says no.
       expect(.failure, new)
     } else if new.state == .unknown, old.state != .unknown {

@@ -23,7 +23,7 @@ final class SimulatedDevice {
   /// Rows and operations travel in sessions that the app begins.
   let isReplicationBased: Bool
   /// Batches whose upload the app was told of, and whose results no session has fetched.
-  var batches: Set<Int64> = []
+  var batches: [Int64: Set<OperationID>] = [:]
   let durability: Durability
   let clock: SimulatedClock
   let log: DeviceLog
@@ -154,7 +154,7 @@ final class SimulatedDevice {
   func restore(_ image: Image) {
     stop()
     disk = image.disk.copy()
-    batches = []
+    batches = [:]
     watch.forget()
     watch.claims = image.claims
   }
@@ -164,6 +164,22 @@ final class SimulatedDevice {
   func operations() throws(FerryError) -> [PendingOperation] {
     try sql { (connection) throws(SQLiteError) in
       try OperationTable(self.store, connection).select("ORDER BY sequence", [])
+    }
+  }
+
+  func operations(ofBatch batch: Int64) throws(FerryError) -> Set<OperationID> {
+    try operationIDs("SELECT operation FROM ferry_batch_member WHERE batch = \(batch)")
+  }
+
+  /// Those that were sent and are not answered.
+  func openOperations() throws(FerryError) -> Set<OperationID> {
+    try operationIDs(
+      "SELECT id FROM ferry_operation WHERE state IN ('submitted', 'withdrawn')")
+  }
+
+  private func operationIDs(_ statement: String) throws(FerryError) -> Set<OperationID> {
+    try sql { (connection) throws(SQLiteError) in
+      Set(try connection.rows(statement).compactMap { $0[0].text.flatMap(OperationID.init) })
     }
   }
 
