@@ -19,9 +19,12 @@ extension Simulation {
 
   private func stepSession(_ device: SimulatedDevice, _ program: Int) throws -> Bool {
     let session = device.programs[program].session
-    try takeEnded(session, device)
+    takeEnded(session, device)
     do throws(FerryError) {
       let next = try session.next()
+      if case .completion(let batch)? = session.plan?.origin, device.completing[batch] == nil {
+        device.completing[batch] = try device.operations(ofBatch: batch)
+      }
       try FlawedSession.began(session, device, planted)
       switch next {
       case .wait: return false

@@ -69,7 +69,7 @@ extension Simulation {
       let isSent = session.plan.map { !$0.isUnsent } ?? false
       guard try session.answer(isCancelled ? .cancel : .proceed) else {
         if isSent { try FlawedSession.cancelled(device, planted) }
-        try takeEnded(session, device)
+        takeEnded(session, device)
         return false
       }
     }
@@ -77,7 +77,7 @@ extension Simulation {
   }
 
   /// What has ended is noted, as the app would hear it.
-  func takeEnded(_ session: Session, _ device: SimulatedDevice) throws(FerryError) {
+  func takeEnded(_ session: Session, _ device: SimulatedDevice) {
     for ended in session.takeEndedPlans() {
       counts.sessions += 1
       log.say(
@@ -85,10 +85,12 @@ extension Simulation {
           + (ended.error?.code.rawValue ?? "well"))
       guard case .completion(let batch) = ended.plan.origin else { continue }
       guard ended.error == nil || ended.error?.code == .cancelled else { continue }
+      device.batches[batch] = nil
       // Operations that were sent once more belong to the later batch.
-      let open = try device.openOperations()
-      device.batches = device.batches.filter { number, operations in
-        number > batch || number < batch && !operations.isDisjoint(with: open)
+      let done = device.completing.removeValue(forKey: batch) ?? []
+      device.batches = device.batches.compactMapValues { operations in
+        let left = operations.subtracting(done)
+        return left.isEmpty && !operations.isEmpty ? nil : left
       }
     }
   }

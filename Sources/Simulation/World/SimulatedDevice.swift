@@ -24,6 +24,8 @@ final class SimulatedDevice {
   let isReplicationBased: Bool
   /// Batches whose upload the app was told of, and whose results no session has fetched.
   var batches: [Int64: Set<OperationID>] = [:]
+  /// The operations of batches whose results a session has begun to fetch.
+  var completing: [Int64: Set<OperationID>] = [:]
   let durability: Durability
   let clock: SimulatedClock
   let log: DeviceLog
@@ -168,18 +170,10 @@ final class SimulatedDevice {
   }
 
   func operations(ofBatch batch: Int64) throws(FerryError) -> Set<OperationID> {
-    try operationIDs("SELECT operation FROM ferry_batch_member WHERE batch = \(batch)")
-  }
-
-  /// Those that were sent and are not answered.
-  func openOperations() throws(FerryError) -> Set<OperationID> {
-    try operationIDs(
-      "SELECT id FROM ferry_operation WHERE state IN ('submitted', 'withdrawn')")
-  }
-
-  private func operationIDs(_ statement: String) throws(FerryError) -> Set<OperationID> {
     try sql { (connection) throws(SQLiteError) in
-      Set(try connection.rows(statement).compactMap { $0[0].text.flatMap(OperationID.init) })
+      let rows = try connection.rows(
+        "SELECT operation FROM ferry_batch_member WHERE batch = ?", .integer(batch))
+      return Set(rows.compactMap { $0[0].text.flatMap(OperationID.init) })
     }
   }
 
