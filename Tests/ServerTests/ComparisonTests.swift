@@ -127,7 +127,8 @@ struct ComparisonTests {
 
   private func health(_ host: PackageHost) -> String {
     String(
-      decoding: HealthReport([("shop", host.served.service.pulse)], isDetailed: true).json,
+      decoding: HealthReport([("shop", host.served.service.pulse)], of: ServerMeter(.system()))
+        .json,
       as: UTF8.self)
   }
 

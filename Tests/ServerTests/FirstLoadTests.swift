@@ -179,11 +179,12 @@ import Testing
     #expect(LoadProgress(rows: 0, total: 10, time: .zero).remainingSeconds == nil)
     let pulse = Pulse(world: .system())
     pulse.tellLoad(some)
-    let text = String(decoding: HealthReport([("", pulse)], isDetailed: true).json, as: UTF8.self)
+    let text = String(
+      decoding: HealthReport([("", pulse)], of: ServerMeter(.system())).json, as: UTF8.self)
     #expect(
       text.contains(
         #""load":{"rows":3000,"rowsPerSecond":1500,"of":10000,"remainingSeconds":5}"#), "\(text)")
-    let short = HealthReport([("", pulse)], isDetailed: false)
+    let short = HealthReport([("", pulse)], of: nil)
     #expect(!String(decoding: short.json, as: UTF8.self).contains("3000"))
   }
 }

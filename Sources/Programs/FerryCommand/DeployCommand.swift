@@ -125,6 +125,9 @@ enum DeployCommand: Subcommand {
       line += ", " + Terminal.counted(Int(waiting), "change waits", "changes wait")
     }
     line += "  " + (package["database"]?.string ?? "")
+    for name in ["message", "business"] {
+      if let reason = package[name]?.string { line += "\n  " + Terminal.harmless(reason) }
+    }
     line += devices.isEmpty ? "\n  no device uses it" : ""
     for device in devices {
       let seen = device["lastSeen"]?.integer.map {

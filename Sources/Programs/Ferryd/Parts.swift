@@ -1,3 +1,4 @@
+import FerryArguments
 import FerryHTTP
 import FerryServer
 import FerryWorld
@@ -24,7 +25,8 @@ actor Parts {
       world: world)
     audit = AuditLog(path: "\(settings.folder)/audit.jsonl", world: world)
     server = ServerHost(
-      doorkeeper: doorkeeper, audit: audit, proxies: settings.proxies, world: world)
+      doorkeeper: doorkeeper, audit: audit, proxies: settings.proxies, world: world,
+      version: ProgramVersion.number)
   }
 
   nonisolated func admit(_ request: HTTPRequest) -> HTTPAdmission { server.admit(request) }

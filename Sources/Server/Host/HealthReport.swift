@@ -1,19 +1,21 @@
 import FerryJSON
 
 /// Status and body of `GET /health`: those of the package that is worst, and of each where there are
-/// several; reasons only where `isDetailed`.
+/// several; reasons, version and start only with the meter of the server.
 struct HealthReport {
   let status: Int
   let json: [UInt8]
 
-  init(_ pulses: [(package: String, pulse: Pulse)], isDetailed: Bool) {
+  init(_ pulses: [(package: String, pulse: Pulse)], of meter: ServerMeter?) {
     let reports = pulses.map { (package: $0.package, report: $0.pulse.report) }
     let isWell = reports.allSatisfy(\.report.isWell)
     status = isWell ? 200 : 503
     var writer = JSONWriter()
     writer.beginObject()
-    if isDetailed, let worst = reports.min(by: { $0.report.rank < $1.report.rank }) {
+    if let meter, let worst = reports.min(by: { $0.report.rank < $1.report.rank }) {
       worst.report.write(to: &writer)
+      if !meter.version.isEmpty { writer.field("version", meter.version) }
+      writer.field("startedAt", meter.started.milliseconds)
       if reports.count > 1 {
         writer.key("packages")
         writer.array(reports) { writer, report in
@@ -24,7 +26,7 @@ struct HealthReport {
         }
       }
     } else {
-      let isLoaded = reports.allSatisfy { $0.report.status == "ready" }
+      let isLoaded = reports.allSatisfy(\.report.isLoaded)
       writer.field("status", isWell ? isLoaded ? "ready" : "loading" : "notReady")
     }
     writer.endObject()
@@ -38,8 +40,9 @@ extension Pulse.Report {
     switch status {
     case "stuck": 0
     case "trouble": 1
-    case "loading": 2
-    default: 3
+    case "degraded": 2
+    case "loading": 3
+    default: 4
     }
   }
 }

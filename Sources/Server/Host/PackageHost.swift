@@ -73,7 +73,7 @@ public struct PackageHost: Sendable {
     return PackageHost(
       router: Router(
         [served], doorkeeper: doorkeeper, audit: audit,
-        proxies: proxies, turns: ExchangeTurns(), meter: ServerMeter(), world: world),
+        proxies: proxies, turns: ExchangeTurns(), meter: ServerMeter(world), world: world),
       served: served, service: service, replay: replay, load: load, work: work)
   }
 

@@ -72,6 +72,8 @@ public final class Pulse: Sendable {
   /// What one of several packages says of itself, and whether it serves devices.
   struct Report {
     let isWell: Bool
+    /// Whether the first load has ended.
+    var isLoaded: Bool { state.isLoaded }
     let status: String
     let isStuck: Bool
     fileprivate let state: State
@@ -89,6 +91,8 @@ public final class Pulse: Sendable {
         "stuck"
       } else if state.trouble != nil {
         "trouble"
+      } else if state.business != nil {
+        "degraded"
       } else {
         state.isLoaded ? "ready" : "loading"
       }
@@ -112,6 +116,7 @@ extension Pulse.Report {
       writer.field("message", trouble.message)
       writer.field("hint", trouble.hint)
     }
+    writer.field("loaded", isLoaded)
     if let business = state.business { writer.field("business", business) }
     if let load = state.load { load.write(to: &writer) }
     writeComparison(to: &writer)

@@ -107,7 +107,8 @@ public struct Router: Sendable {
   /// Asks no other thread: it is answered also while the store is busy, or its disk stands still.
   private func health(_ request: HTTPRequest) -> HTTPResponse {
     let report = HealthReport(
-      packages.map { ($0.package.id, $0.service.pulse) }, isDetailed: isOperator(request))
+      packages.map { ($0.package.id, $0.service.pulse) },
+      of: isOperator(request) ? meter : nil)
     return json(report.status, report.json)
   }
 

@@ -10,7 +10,7 @@ public final class ServerHost: Sendable {
   private let audit: AuditLog
   private let proxies: Set<String>
   private let turns = ExchangeTurns()
-  private let meter = ServerMeter()
+  private let meter: ServerMeter
   private let world: World
   private let state = Mutex(State())
 
@@ -22,7 +22,12 @@ public final class ServerHost: Sendable {
     var deployment: (any Deployment)?
   }
 
-  public init(doorkeeper: Doorkeeper, audit: AuditLog, proxies: Set<String>, world: World) {
+  /// `version`: of the program, for its operator.
+  public init(
+    doorkeeper: Doorkeeper, audit: AuditLog, proxies: Set<String>, world: World,
+    version: String = ""
+  ) {
+    meter = ServerMeter(world, version: version)
     self.doorkeeper = doorkeeper
     self.audit = audit
     self.proxies = proxies

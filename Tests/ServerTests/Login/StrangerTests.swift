@@ -70,7 +70,13 @@ struct StrangerTests {
       #expect(key.utf8.count == 32)
       let asked = HTTPRequest(
         method: .get, path: "/health", query: nil, headers: ["Authorization": "Bearer \(key)"])
-      #expect(body(await host.answer(asked))?["business"]?.string != nil)
+      let answer = await host.answer(asked)
+      #expect(answer.status == 200, "devices are served")
+      #expect(body(answer)?["status"]?.string == "degraded")
+      #expect(body(answer)?["business"]?.string != nil)
+      #expect(body(answer)?["loaded"]?.boolean == false)
+      #expect(body(answer)?["startedAt"]?.integer != nil)
+      #expect(word?["startedAt"] == nil)
       let guessed = HTTPRequest(
         method: .get, path: "/health", query: nil,
         headers: ["Authorization": "Bearer \(String(key.reversed()))"])
