@@ -7,12 +7,20 @@
 /// Whole files, read and written at once.
 public enum TextFile {
   public static func read(_ path: String) throws(GeneratorError) -> [UInt8] {
+    try requireNoFolder(path)
     do {
       return Array(try Data(contentsOf: URL(filePath: path)))
     } catch {
       throw GeneratorError(
         "\(path) cannot be read", hint: "Check that the file exists and is readable.")
     }
+  }
+
+  /// Throws where the path leads to a folder: what reads it as a file gets an error that misleads.
+  package static func requireNoFolder(_ path: String) throws(GeneratorError) {
+    guard (try? FileManager.default.contentsOfDirectory(atPath: path)) != nil else { return }
+    throw GeneratorError(
+      "\(path) is a folder, and a file is needed here", hint: "Name the file.")
   }
 
   /// Another reader sees the old text or the new one, never a part.

@@ -135,13 +135,18 @@ package struct DeviceInspection {
     }
   }
 
-  private static func counts(_ connection: Connection) throws(SQLiteError) -> [EntityCount] {
-    let names = try connection.rows(
+  /// Those of the package, in order.
+  static func entityNames(_ connection: Connection) throws(SQLiteError) -> [String] {
+    try connection.rows(
       """
       SELECT substr(name, 16) FROM sqlite_master
       WHERE type = 'table' AND name LIKE 'ferry\\_original\\_%' ESCAPE '\\' ORDER BY name
       """
     ).compactMap { $0[0].text }
+  }
+
+  private static func counts(_ connection: Connection) throws(SQLiteError) -> [EntityCount] {
+    let names = try entityNames(connection)
     // From the operations: a scan of the rows would cost what the database holds.
     let pending = try connection.rows(
       """

@@ -12,6 +12,8 @@ package struct DeviceWhy {
   package let partition: Int64?
   package let operations: [DeviceInspection.OperationView]
   package let logRecords: [String]
+  /// What somebody may have meant where it is not there: keys, or names of entities.
+  package let similar: [String]
   /// One sentence that says it.
   package let verdict: String
 
@@ -53,8 +55,11 @@ package struct DeviceWhy {
       } else {
         verdict = try DeviceWhy.absence(connection, entity, columns, operations)
       }
+      similar =
+        operations.isEmpty ? try DeviceWhy.similar(connection, entity, columns, key) : []
       return
     }
+    similar = []
     let named = Dictionary(zip(found.names, found.row)) { first, _ in first }
     values = DeviceWhy.json(found.names, found.row)
     let letter = named["_pending"]?.text ?? "N"
@@ -132,7 +137,7 @@ package struct DeviceWhy {
     return keys
   }
 
-  private static func value(_ stored: SQLiteValue) -> AttributeValue {
+  static func value(_ stored: SQLiteValue) -> AttributeValue {
     switch stored {
     case .integer(let number): .integer(number)
     case .text(let text): .text(text)

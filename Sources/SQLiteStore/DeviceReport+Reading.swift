@@ -31,6 +31,8 @@ extension DeviceReport {
           package: row[0].text ?? "", device: row[1].text ?? "", user: row[2].text ?? "",
           record: record)
       }
+    } catch  where error.isCannotOpen {
+      throw .noStore(in: folder)
     } catch {
       throw ServerError(StoreError(error), store: path)
     }

@@ -18,13 +18,18 @@ extension Explanation {
         var found: [Explanation] = []
         for row in try connection.rows("SELECT id, name FROM package ORDER BY name") {
           guard let package = row[0].integer, let name = row[1].text else { continue }
-          found.append(
-            try explain(
-              connection, package, name, entity, key,
-              isWithdrawn: WithdrawnPackages(folder: folder).contains(name)))
+          var why = try explain(
+            connection, package, name, entity, key,
+            isWithdrawn: WithdrawnPackages(folder: folder).contains(name))
+          if why.version == nil, why.operations.isEmpty {
+            why.similar = try similar(connection, package, entity, key)
+          }
+          found.append(why)
         }
         return found
       }
+    } catch  where error.isCannotOpen {
+      throw .noStore(in: folder)
     } catch {
       throw ServerError(StoreError(error), store: path)
     }

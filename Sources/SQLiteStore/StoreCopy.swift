@@ -41,8 +41,8 @@ public struct StoreCopy: Sendable {
       let source = try Connection(path: file, mode: .readOnly)
       try source.copy(to: path, progress: progress)
     } catch  where error.isCannotOpen {
-      throw ServerError(
-        .badRequest, "there is no store in the folder \(folder)",
+      throw .noStore(
+        in: folder,
         hint: "Name the data folder of a server. A store in PostgreSQL is copied with pg_dump.")
     } catch {
       throw ServerError(StoreError(error), store: error.subject == path ? path : file)
@@ -81,7 +81,8 @@ public struct StoreCopy: Sendable {
       if isThorough, let fault = try connection.value("PRAGMA quick_check(1)")?.text, fault != "ok"
       {
         throw ServerError(
-          .damagedStore, "the store \(path) is broken: \(fault)", hint: "Use another backup.")
+          .damagedStore, "the store \(path) is broken: \(StoreCopy.line(fault))",
+          hint: "Use another backup.")
       }
       self.server = server
       self.version = version
@@ -95,6 +96,11 @@ public struct StoreCopy: Sendable {
     } catch {
       throw ServerError(.store, "\(error)", hint: "Use another backup.")
     }
+  }
+
+  /// What SQLite says of a fault, without its heading and in one line.
+  static func line(_ fault: String) -> String {
+    fault.split(separator: "\n").filter { !$0.hasPrefix("***") }.joined(separator: "; ")
   }
 
   /// Throws `badRequest` where the store does not have what devices of this model need.
@@ -112,5 +118,13 @@ public struct StoreCopy: Sendable {
         "the model \(model.id) changes the data that devices get since the backup was made",
         hint: "Name the model of that time, or give this one a higher version.")
     }
+  }
+}
+
+extension ServerError {
+  static func noStore(
+    in folder: String, hint: String = "Name the data folder of a server."
+  ) -> ServerError {
+    ServerError(.badRequest, "there is no store in the folder \(folder)", hint: hint)
   }
 }

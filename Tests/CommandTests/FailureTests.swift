@@ -48,6 +48,27 @@ struct FailureTests {
     #expect(plain.code == code && plain.said.isEmpty, "\(plain.said)")
   }
 
+  @Test(
+    "A folder where a file is expected is called so",
+    arguments: [
+      ["check", "/tmp"], ["diff", "/tmp"], ["inspect", "/tmp"], ["log", "/tmp"],
+      ["why", "Order", "1", "--device", "/tmp"], ["user", "list", "--file", "/tmp"],
+      ["new", "--from", "sqlite:/tmp", "--out", "/nowhere/x"], ["odata", "describe", "/tmp"],
+    ])
+  func folder(words: [String]) throws {
+    let end = try RunningFerry.run(words)
+    #expect(end.code == 1)
+    #expect(end.said.contains("/tmp is a folder, and a file is needed here. Name"), "\(end.said)")
+  }
+
+  @Test("A data folder without a store is called so", arguments: ["why", "log"])
+  func noStore(command: String) throws {
+    let words = command == "why" ? ["why", "Order", "1"] : ["log"]
+    let end = try RunningFerry.run(words + ["--data", "/nowhere"])
+    #expect(end.code == 1)
+    #expect(end.said.contains("there is no store in the folder /nowhere. Name"), "\(end.said)")
+  }
+
   @Test("Each command with --json is in this list")
   func complete() {
     let named = Set(FailureTests.failing.map { $0.words[0] })

@@ -287,6 +287,18 @@ struct InspectTests {
     #expect(try FerryProgram.run(["inspect", device.path, "--key-file", file]).code == 2)
   }
 
+  @Test("ferry why shows similar keys where there is no such object")
+  func similarKeys() throws {
+    let device = try InspectedDevice()
+    let why = ["why", "Customer", "GRACY", "--device", device.path]
+    let end = try FerryProgram.run(why)
+    #expect(end.code == 1 && end.said.contains("\nsimilar    \"GRACE\"\n"), "\(end.said)")
+    let json = try FerryProgram.run(why + ["--json"])
+    #expect(json.said.contains(#""similar":["\"GRACE\""]"#), "\(json.said)")
+    let far = try FerryProgram.run(["why", "Customer", "ZZZZZ", "--device", device.path])
+    #expect(far.code == 1 && !far.said.contains("similar"), "\(far.said)")
+  }
+
   @Test("ferry why says that a key is a number, where a word was typed")
   func keyOfAnotherType() throws {
     let folder = FileManager.default.temporaryDirectory.appending(
@@ -308,6 +320,8 @@ struct InspectTests {
     #expect(word.code == 1 && word.said.contains("number is a number"), "\(word.said)")
     let number = try FerryProgram.run(["why", "Invoice", "7", "--device", path])
     #expect(number.code == 1 && number.said.contains("Nothing was imported yet"))
+    let entity = try FerryProgram.run(["why", "Invoise", "7", "--device", path])
+    #expect(entity.code == 1 && entity.said.contains("\nsimilar    Invoice\n"), "\(entity.said)")
   }
 
   @Test("What is no device's database is told from one that is not there")

@@ -190,6 +190,13 @@ import Testing
     #expect(line.verdict == "Devices whose user has [1] for claim:employee have the row.")
     #expect(line.operations.first?.reason == "412 a rule was broken")
     #expect(line.operations.first?.outcome == "replayFailed")
+    #expect(found.first?.similar == [])
+    func similar(_ entity: String, _ key: String) throws -> [String]? {
+      try Explanation.read(folder: bench.folder, entity: entity, key: key).first?.similar
+    }
+    #expect(try similar("Order", "11") == ["10"])
+    #expect(try similar("order", "10") == ["Order"])
+    #expect(try similar("Order", "99999") == [])
     #expect(try bench.service.why("Order", "11").verdict.contains("no such row"))
     #expect(try bench.service.why("Ghost", "1").verdict.contains("no such entity"))
   }

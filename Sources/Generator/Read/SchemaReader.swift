@@ -4,6 +4,7 @@ import FerrySQLite
 public enum SchemaReader {
   /// Opens the file read-only. The cost is one scan of every table.
   public static func read(path: String) throws(GeneratorError) -> DatabaseSchema {
+    try TextFile.requireNoFolder(path)
     do {
       let connection = try Connection(path: path, mode: .readOnly)
       return try connection.transaction(.deferred) { () throws(SQLiteError) in try read(connection)

@@ -1,5 +1,6 @@
 import Ferry
 import FerryArguments
+import FerryGenerator
 import FerryInspection
 import FerryJSON
 import FerryWire
@@ -45,6 +46,7 @@ enum InspectCommand: Subcommand {
         "--export cannot be used with --json or --once", hint: "Leave out --json and --once.")
     }
     let key = try DatabaseKeyOption.key(arguments)
+    try TextFile.requireNoFolder(path)
     let file = try DeviceFile(path: path, key: key)
     if let export {
       try write(file, to: export, showsValues: arguments.flag("values"))

@@ -1,4 +1,5 @@
 import FerryArguments
+import FerryGenerator
 import FerryJSON
 import FerryLogger
 import FerryWire
@@ -17,13 +18,7 @@ enum LogFileShow {
         hint: "A file takes --level, --take, --correlation and --json.")
     }
     let id = try arguments.value("correlation")
-    let bytes: [UInt8]
-    do {
-      bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
-    } catch {
-      throw LogFileError(
-        "the file \(path) cannot be read", hint: "Check that it exists and that you may read it.")
-    }
+    let bytes = try TextFile.read(path)
     let text: String
     do throws(LogError) {
       text = try LogExport.text(of: bytes)

@@ -1,4 +1,5 @@
 import FerryArguments
+import FerryGenerator
 import FerryODataShell
 import Foundation
 
@@ -46,6 +47,9 @@ enum ODataCommand: Subcommand {
     for option in ["json", "strict"] where arguments.flag(option) { words.append("--\(option)") }
     for option in ["metadata", "version", "to", "service"] {
       if let value = try arguments.value(option) { words += ["--\(option)", value] }
+    }
+    for file in arguments.operands.dropFirst() + arguments.values("metadata") {
+      try TextFile.requireNoFolder(file)
     }
     let outcome =
       words.first == "address"

@@ -36,6 +36,10 @@ struct UserList {
       let count = Glibc.read(descriptor, &buffer, buffer.count)
       guard count > 0 else {
         guard count == 0 else {
+          guard errno != EISDIR else {
+            throw UserError(
+              "\(path) is a folder, and a file is needed here", hint: "Name the file.")
+          }
           throw UserError(
             "the user file \(path) cannot be read: \(reason())", hint: "Check that you may read it."
           )

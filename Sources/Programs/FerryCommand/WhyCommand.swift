@@ -1,5 +1,6 @@
 import Ferry
 import FerryArguments
+import FerryGenerator
 import FerryInspection
 import FerryJSON
 import FerryModel
@@ -21,7 +22,7 @@ enum WhyCommand: Subcommand {
     ] + DatabaseKeyOption.options
   static let discussion = """
     Write the key as in log records: 10248, "ALFKI", 10248,11. A single text key needs no quotes.
-    The command changes nothing.
+    The command changes nothing. If the object is not there, similar keys or entities are shown.
 
     \(DatabaseKeyOption.discussion)
 
@@ -35,6 +36,7 @@ enum WhyCommand: Subcommand {
     case (let folder?, nil):
       return try askServer(folder, words[0], words[1], json: arguments.flag("json"))
     case (nil, let path?):
+      try TextFile.requireNoFolder(path)
       let file = try DeviceFile(path: path, key: try DatabaseKeyOption.key(arguments))
       return try tell(
         try file.why(entity: words[0], key: words[1]), json: arguments.flag("json"))
@@ -58,8 +60,14 @@ enum WhyCommand: Subcommand {
         print("operation  \(InspectCommand.line(operation, now: now))")
       }
       for record in why.logRecords { print("log record \(record)") }
+      show(similar: why.similar)
     }
     return why.values == nil ? .problems : .success
+  }
+
+  private static func show(similar: [String]) {
+    guard !similar.isEmpty else { return }
+    print("similar    \(Terminal.harmless(similar.joined(separator: "  ")))")
   }
 
   private static func text(of why: DeviceWhy) -> String {
@@ -76,6 +84,8 @@ enum WhyCommand: Subcommand {
     writer.array(why.operations) { $0.operation($1) }
     writer.key("logRecords")
     writer.array(why.logRecords) { $0.raw($1.utf8) }
+    writer.key("similar")
+    writer.array(why.similar) { $0.string($1) }
     writer.endObject()
     return writer.text
   }
@@ -109,6 +119,7 @@ enum WhyCommand: Subcommand {
       print(
         "operation  \(operation.kind) by \(operation.user) (\(operation.id)) \(outcome)\(reason)")
     }
+    show(similar: why.similar)
   }
 
   private static func text(of why: Explanation) -> String {
@@ -139,6 +150,8 @@ enum WhyCommand: Subcommand {
       writer.field("reason", operation.reason)
       writer.endObject()
     }
+    writer.key("similar")
+    writer.array(why.similar) { $0.string($1) }
     writer.endObject()
     return writer.text
   }

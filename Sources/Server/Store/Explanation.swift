@@ -46,6 +46,8 @@ public struct Explanation: Sendable, Equatable {
   public let rejectedReason: String?
   /// The last ones, newest first.
   public let operations: [OperationLine]
+  /// What somebody may have meant where it is not there: keys, or names of entities.
+  public package(set) var similar: [String] = []
 
   package init(
     package: String, entity: String, key: String, verdict: String, version: Int64?, isDeleted: Bool,
