@@ -16,6 +16,7 @@ struct FailureTests {
     (["diff", "/nowhere.json"], 1),
     (["user", "remove", "--file", "/nowhere.json", "--name", "nancy"], 1),
     (["user", "sing", "--file", "/nowhere.json"], 2),
+    (["status", "--data", "/nowhere"], 1),
     (["inspect", "/nowhere.db"], 1),
     (["why", "Order", "1", "--device", "/nowhere.db"], 1),
     (["why", "Order", "1"], 2),

@@ -6,7 +6,8 @@ enum CommandTable {
   static var commands: [any Subcommand.Type] {
     [
       NewCommand.self, CheckCommand.self, DiffCommand.self, PrepareCommand.self, UserCommand.self,
-      InspectCommand.self, WhyCommand.self, LogCommand.self, DeployCommand.self, DeviceCommand.self,
+      StatusCommand.self, InspectCommand.self, WhyCommand.self, LogCommand.self, DeployCommand.self,
+      DeviceCommand.self,
       BackupCommand.self, RestoreCommand.self, MoveCommand.self, KeyCommand.self,
       LoginCommand.self, SimulateCommand.self, ODataCommand.self,
     ]

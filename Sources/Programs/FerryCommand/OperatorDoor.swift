@@ -6,7 +6,7 @@ import Foundation
 
 /// The operator's way into a running server.
 struct OperatorDoor {
-  private let server: String
+  let server: String
   private let key: String
 
   /// Where the server is, and the folder with its key.
@@ -65,6 +65,14 @@ struct OperatorDoor {
         hint: "Check that a Ferry server runs there, or name it with --server.")
     }
     return devices
+  }
+
+  /// The body of the answer to `GET` at this path, whatever its status; empty where it has none.
+  func text(_ path: String) async throws(TransportError) -> [UInt8] {
+    let request = TransportRequest(
+      url: "\(server)/\(path)", method: .get, headers: ["Authorization": "Bearer \(key)"],
+      body: [], deadlines: TransportDeadlines(connect: .seconds(5), total: .seconds(15)))
+    return try await SystemTransport.make().send(request).body.collect()
   }
 
   /// What the server answers to a request at `/ferry/1/operator/…`.
