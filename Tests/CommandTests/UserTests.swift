@@ -198,6 +198,7 @@ struct UserTests {
       while process.isRunning, !isOpen("\(file).lock", in: process.processIdentifier) {
         usleep(2_000)
       }
+      #expect(process.isRunning)
       let text = try String(contentsOfFile: file, encoding: .utf8)
       try text.replacingOccurrences(of: #""andrew""#, with: #""ada""#)
         .write(toFile: file, atomically: true, encoding: .utf8)
