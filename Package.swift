@@ -250,7 +250,8 @@ let proofs: [Target] = [
     "FerryGeneratedTests", "GeneratedTests", ["Ferry", "FerryReference", "FerryTestKit"],
     plugins: ["FerryPlugin"]),
   tests(
-    "FerryReadmeTests", "ReadmeTests", ["Ferry", "FerryTestKit", "FerryTesting"],
+    "FerryReadmeTests", "ReadmeTests",
+    ["Ferry", "FerryTestKit", "FerryTesting", "SwiftUIStandIn"],
     plugins: ["FerryPlugin"]),
   tests(
     "FerryTestKitTests", "TestKitTests",

@@ -28,6 +28,7 @@ struct ReadmeTests {
     arguments: [
       ("README.md", "ReadmeSample.swift"), ("Documentation/Testing.md", "TestingSample.swift"),
       ("Documentation/Testing.md", "SimulatedSample.swift"),
+      ("Documentation/Testing.md", "PreviewSample.swift"),
       ("Documentation/Events.md", "EventsSample.swift"),
     ])
   func sameCode(page: String, file: String) throws {
@@ -36,6 +37,18 @@ struct ReadmeTests {
       "// README begins", "// README ends", try lines("Tests/ReadmeTests/\(file)"))
     #expect(compiled.count == 1)
     #expect(compiled.allSatisfy(printed.contains))
+  }
+
+  @Test("The sample of previews has downloaded rows, and a draft that is not sent")
+  func previews() async throws {
+    let sample = FerryDatabase.sample
+    let rows = try await Booking.find(in: sample)
+    #expect(rows.map { "\($0.bookingID) \($0.passenger)" } == ["1 Ada Lovelace", "2 Grace Hopper"])
+    #expect(rows.allSatisfy { !$0.isPending })
+    let drafts = try await Booking.find(in: try FerryDatabase.sampleWithDraft)
+    #expect(drafts.map(\.isPending) == [false, false, true])
+    #expect(drafts.map(\.replayPending) == [0, 0, 0])
+    #expect("\(drafts.last?.bookingID ?? 0)" == "new")
   }
 
   @Test("Its code works without a network: the booking is saved and submitted (sync/P1)")
