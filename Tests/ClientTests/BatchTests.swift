@@ -1,4 +1,6 @@
+import FerryModel
 import FerrySQLite
+import FerryWire
 import Testing
 
 @testable import Ferry
@@ -29,6 +31,13 @@ struct BatchTests {
     session.leave()
   }
 
+  private func isFinished(_ batch: Int64) throws -> Bool {
+    let store = shop.device.store
+    return try store.read { connection throws(FerryError) in
+      try store.sql { () throws(SQLiteError) in try BatchTable.isFinished(batch, connection) }
+    }
+  }
+
   /// How many operations each batch has.
   private func batches() throws -> [Int64: Int64] {
     let store = shop.device.store
@@ -55,7 +64,16 @@ struct BatchTests {
     try shop.device.session.ended(.exchange, away)
     #expect(try batches() == [1: 1])
     _ = shop.device.session.takeEndedPlans()
+    // The channel said meanwhile that it is answered.
+    let store = shop.device.store
+    try store.write { connection throws(FerryError) in
+      try store.sql { () throws(SQLiteError) in
+        let id = try connection.value("SELECT id FROM ferry_operation")?.text
+        try BatchTable.finish(operations: id.flatMap(OperationID.init).map { [$0] } ?? [], connection)
+      }
+    }
     try begin(proceeds: false)
     #expect(try batches() == [1: 1])
+    #expect(try isFinished(1))
   }
 }

@@ -181,6 +181,20 @@ struct UserTests {
     }
   }
 
+  @Test("A password as an argument is refused, and no message repeats it")
+  func passwordAsArgument() throws {
+    try withFile { file in
+      for option in ["--password", "--password-stdin"] {
+        let words = ["user", "change", "--file", file, "--name", "nancy", option, "s3cret"]
+        for more in [[], ["--json"]] {
+          let end = try RunningFerry.run(words + more, input: "")
+          #expect(end.code == 2 && end.said.contains("takes no value"), "\(end.said)")
+          #expect(!end.said.contains("s3cret"))
+        }
+      }
+    }
+  }
+
   @Test("Commands that change the file at the same time wait for each other: no change is lost")
   func together() throws {
     try withFile { file in

@@ -76,9 +76,10 @@ extension Session {
           }
         }
         plan.batch = batch
-        plan.earlierBatches = try transaction.sql { connection throws(SQLiteError) in
+        let earlier = try transaction.sql { connection throws(SQLiteError) in
           try BatchTable.add(replay.ids, to: batch, connection)
         }
+        plan.earlierBatches.merge(earlier) { first, _ in first }
       }
     }
     plan.pulls = !plan.isUploadOnly && isLast
@@ -120,7 +121,10 @@ extension Session {
   }
 
   /// Everything was asked; the request leaves.
-  package func leave() { plan?.isUnsent = false }
+  package func leave() {
+    plan?.isUnsent = false
+    plan?.hasSent = true
+  }
 
   /// Ends the plan that is under way: what was sent stays sent, pages stay for the next one, and
   /// nothing that did not come whole is shown.
@@ -147,9 +151,9 @@ extension Session {
     if isUnderWay { cutLane = .exchange }
   }
 
-  /// Nothing of the request has left, so its operations do not belong to the plan's batch.
+  /// Nothing of the plan has left, so its operations do not belong to its batch.
   private func takeBack(_ plan: SynchronizationPlan) throws(FerryError) {
-    guard let batch = plan.batch, plan.uploads > 0 else { return }
+    guard let batch = plan.batch, plan.uploads > 0, !plan.hasSent else { return }
     try store.write { connection throws(SQLiteError) in
       try BatchTable.takeBack(batch, earlier: plan.earlierBatches, connection)
     }

@@ -37,6 +37,8 @@ package struct SynchronizationPlan: Sendable {
   var pulls = false
   /// Nothing of its request has left: the app is still asked.
   package internal(set) var isUnsent = false
+  /// Some request of it has left.
+  var hasSent = false
   /// Of the operations that it sent.
   package internal(set) var batch: Int64?
   /// Operations of its request that an earlier batch had.

@@ -44,8 +44,9 @@ package enum BatchTable {
       if let number = known?.integer, number != batch { earlier[id] = number }
       try connection.run(
         """
-        INSERT OR REPLACE INTO ferry_batch_member (operation, chain, batch)
+        INSERT INTO ferry_batch_member (operation, chain, batch)
         SELECT id, chain, ? FROM ferry_operation WHERE id = ?
+        ON CONFLICT (operation) DO UPDATE SET chain = excluded.chain, batch = excluded.batch
         """, .integer(batch), .text(id.text))
     }
     return earlier
@@ -110,8 +111,8 @@ package enum BatchTable {
     return (number, groups.split(separator: "\n").map(String.init))
   }
 
-  /// Nothing of the request has left: its operations belong to the batch that they were in before,
-  /// which may have left. Where that is gone they stay in this one, which then reports on them.
+  /// Nothing of a batch has left: its operations belong to the batch that they were in before, which
+  /// may have left. Where that is gone they stay in this one, which then reports on them.
   static func takeBack(
     _ batch: Int64, earlier: [OperationID: Int64], _ connection: Connection
   ) throws(SQLiteError) {

@@ -40,7 +40,8 @@ final class SimulationSoFar: Sendable {
     }
   }
 
-  /// From now on SIGINT prints the summary of the seeds so far and ends the process with 130.
+  /// From now on SIGINT prints the summary of the seeds so far and ends the process with 130. A second
+  /// one ends it at once, also while nobody reads what is printed.
   ///
   /// Runs go on meanwhile on other threads: nothing is taken from under them.
   func printOnInterrupt() {
@@ -63,7 +64,7 @@ final class SimulationSoFar: Sendable {
     thread.name = "ferry-interrupt"
     thread.start()
     var action = sigaction()
-    action.sa_flags = SA_RESTART
+    action.sa_flags = SA_RESTART | CInt(truncatingIfNeeded: SA_RESETHAND)
     action.__sigaction_handler.sa_handler = { _ in
       // Only what POSIX allows in a handler: one write, and errno as it was.
       let kept = errno

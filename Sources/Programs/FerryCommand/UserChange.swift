@@ -62,11 +62,10 @@ struct UserChange {
     if let roles { user.roles = roles }
     user.claims.removeAll { withoutClaims.contains($0.name) }
     for claim in claims {
-      if let place = user.claims.firstIndex(where: { $0.name == claim.name }) {
-        user.claims[place] = claim
-      } else {
-        user.claims.append(claim)
-      }
+      // A file that was written by hand may name a claim twice.
+      let place = user.claims.firstIndex { $0.name == claim.name } ?? user.claims.endIndex
+      user.claims.removeAll { $0.name == claim.name }
+      user.claims.insert(claim, at: place)
     }
   }
 

@@ -51,6 +51,13 @@ enum UserCommand: Subcommand {
     """
 
   static func run(_ arguments: Arguments) async throws -> ExitCode {
+    // A word behind it may be the password: no message repeats it.
+    for option in ["password", "password-stdin"]
+    where arguments.flag(option) && arguments.operands.count > 1 {
+      throw UsageError(
+        "--\(option) takes no value",
+        hint: "The password is asked for, or read from standard input with --password-stdin.")
+    }
     let verb = try arguments.operands("add, change, password, list, logout or remove")[0]
     let file = try arguments.required("file", "users.json")
     if verb != "change" {

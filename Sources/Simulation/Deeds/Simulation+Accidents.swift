@@ -106,7 +106,7 @@ extension Simulation {
   func skip(days: Int, stride: Int64 = 1) throws {
     // What the server has forgotten meanwhile is sent again, and completed with a later batch.
     if Int64(days) >= SimulatedServer.limits.operationMemoryDays {
-      for device in devices { device.batches = [:] }
+      for device in devices { device.forgetBatches() }
     }
     for _ in 0..<(days / Int(stride)) {
       time.advance(milliseconds: stride * 86_400_000)

@@ -143,7 +143,7 @@ extension Simulation {
     oracle.restore(backup.branch)
     register.forget()
     // What it has forgotten is sent again, and completed with a later batch.
-    for device in devices { device.batches = [:] }
+    for device in devices { device.forgetBatches() }
     log.say("step \(step): the server is restored to \(backup.branch.clock)")
     try startServer()
     if server.isRunning { ledger.forget(answersOf: try oracle.waiting()) }

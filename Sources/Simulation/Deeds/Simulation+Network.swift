@@ -22,7 +22,7 @@ extension Simulation {
     takeEnded(session, device)
     do throws(FerryError) {
       let next = try session.next()
-      if case .completion(let batch)? = session.plan?.origin, device.completing[batch] == nil {
+      if case .completion(let batch)? = session.plan?.origin {
         device.completing[batch] = try device.operations(ofBatch: batch)
       }
       try FlawedSession.began(session, device, planted)
@@ -269,7 +269,9 @@ extension Simulation {
       }
     } catch {
       guard error.code != .store || transfer.device.disk.begun != nil else { throw error }
-      if [.store, .diskFull, .diskFailing].contains(error.code) { transfer.device.watch.writeFailed() }
+      if [.store, .diskFull, .diskFailing].contains(error.code) {
+        transfer.device.watch.writeFailed()
+      }
       log.say("step \(step): device \(transfer.device.number) breaks off: \(error.message)")
       return false
     }

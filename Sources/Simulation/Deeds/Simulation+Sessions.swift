@@ -84,10 +84,10 @@ extension Simulation {
         "step \(step): device \(device.number) ends a session: "
           + (ended.error?.code.rawValue ?? "well"))
       guard case .completion(let batch) = ended.plan.origin else { continue }
+      let done = device.completing.removeValue(forKey: batch) ?? []
       guard ended.error == nil || ended.error?.code == .cancelled else { continue }
       device.batches[batch] = nil
       // Operations that were sent once more belong to the later batch.
-      let done = device.completing.removeValue(forKey: batch) ?? []
       device.batches = device.batches.compactMapValues { operations in
         let left = operations.subtracting(done)
         return left.isEmpty && !operations.isEmpty ? nil : left

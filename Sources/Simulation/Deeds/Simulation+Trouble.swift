@@ -95,7 +95,7 @@ extension Simulation {
     device.stop()
     if isSetBack {
       device.watch.forget()
-      device.batches = [:]
+      device.forgetBatches()
       isDeviceSetBack = true
     }
     device.sleepsUntil = step + chance.number(below: 12)

@@ -156,7 +156,7 @@ final class SimulatedDevice {
   func restore(_ image: Image) {
     stop()
     disk = image.disk.copy()
-    batches = [:]
+    forgetBatches()
     watch.forget()
     watch.claims = image.claims
   }
@@ -168,6 +168,8 @@ final class SimulatedDevice {
       try OperationTable(self.store, connection).select("ORDER BY sequence", [])
     }
   }
+
+  func forgetBatches() { (batches, completing) = ([:], [:]) }
 
   func operations(ofBatch batch: Int64) throws(FerryError) -> Set<OperationID> {
     try sql { (connection) throws(SQLiteError) in
