@@ -69,7 +69,8 @@ struct BatchTests {
     try store.write { connection throws(FerryError) in
       try store.sql { () throws(SQLiteError) in
         let id = try connection.value("SELECT id FROM ferry_operation")?.text
-        try BatchTable.finish(operations: id.flatMap(OperationID.init).map { [$0] } ?? [], connection)
+        try BatchTable.finish(
+          operations: id.flatMap(OperationID.init).map { [$0] } ?? [], connection)
       }
     }
     try begin(proceeds: false)
