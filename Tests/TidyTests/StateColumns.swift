@@ -26,6 +26,7 @@ enum StateColumns {
     "ferry_batch_member.+": "Store",
     "ferry_batch_member.-": "Store",
     "ferry_batch_member.batch": "Store",
+    "ferry_batch_member.chain": "Store",
     "ferry_batch_member.finished": "Store",
 
     "ferry_operation.+": "Pending",
