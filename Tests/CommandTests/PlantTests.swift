@@ -35,6 +35,12 @@ struct PlantTests {
     .familyNeverEnds: [11], .oldRightsOfIssuer: [11],
   ]
 
+  /// Where the search begins for those that the first twenty seeds do not find, to save time.
+  private static let firstSeeds: [PlantedBug: Int] = [
+    .loadIgnoresClaim: 81, .batchForgotten: 41, .familyNeverEnds: 21, .rowsNotHeld: 21,
+    .refusedThenPerformed: 81,
+  ]
+
   /// All of them, or those that FERRY_PLANTS names.
   private static let drawn: [PlantedBug] = {
     guard let names = ProcessInfo.processInfo.environment["FERRY_PLANTS"] else {
@@ -60,18 +66,19 @@ struct PlantTests {
     arguments: drawn)
   func found(bug: PlantedBug) throws {
     let nodes = bug.isOfNodes ? ["--nodes", "2"] : []
+    let first = PlantTests.firstSeeds[bug] ?? 1
     let end = try RunningFerry.run(
-      ["simulate", "--plant", bug.rawValue, "--seeds", "1-200", "--json"] + nodes,
+      ["simulate", "--plant", bug.rawValue, "--seeds", "\(first)-200", "--json"] + nodes,
       withErrors: false)
     #expect(end.code == 1)
     let failed = end.said.split(separator: "\n").filter { $0.contains(#""invariant":"#) }
       .compactMap { try? JSONDecoder().decode(Failed.self, from: Data($0.utf8)) }
-    let first = try #require(failed.first, "nothing was found")
+    let found = try #require(failed.first, "nothing was found")
     let invariants = try #require(PlantTests.broken[bug])
-    #expect(invariants.contains(first.invariant), "seed \(first.seed): \(first.failure)")
-    #expect(first.failure.hasPrefix("invariant \(first.invariant) at step \(first.step): "))
+    #expect(invariants.contains(found.invariant), "seed \(found.seed): \(found.failure)")
+    #expect(found.failure.hasPrefix("invariant \(found.invariant) at step \(found.step): "))
     let control = try RunningFerry.run(
-      ["simulate", "--seed", String(first.seed), "--steps", String(max(1, first.step))] + nodes)
+      ["simulate", "--seed", String(found.seed), "--steps", String(max(1, found.step))] + nodes)
     #expect(control.code == 0, "without the bug: \(control.said)")
   }
 }
