@@ -72,31 +72,24 @@ final class ReaderPool: Sendable {
     }
     if isKept { return }
     reader?.close()
-    let ended = state.withLock { state in
-      state.reading -= 1
-      return state.end()
-    }
-    for continuation in ended { continuation.resume() }
+    update { $0.reading -= 1 }
   }
 
   /// What reads now goes on to its end; nothing begins any more.
-  func close() {
-    let ended = state.withLock { state in
-      state.idle = nil
-      return state.end()
-    }
-    for continuation in ended { continuation.resume() }
-  }
+  func close() { update { $0.idle = nil } }
 
   /// After `close`: returns when nobody reads any more.
   func waitUntilUnused() async {
-    await withCheckedContinuation { continuation in
-      let ended = state.withLock { state in
-        state.waiting.append(continuation)
-        return state.end()
-      }
-      for continuation in ended { continuation.resume() }
+    await withCheckedContinuation { continuation in update { $0.waiting.append(continuation) } }
+  }
+
+  /// Changes the state, and resumes whoever waits where that was the end.
+  private func update(_ change: (inout State) -> Void) {
+    let ended = state.withLock { state in
+      change(&state)
+      return state.end()
     }
+    for continuation in ended { continuation.resume() }
   }
 }
 
