@@ -13,19 +13,7 @@ struct CallSiteTests {
   private let database: FerryDatabase
 
   init() async throws {
-    server = try await TestServer(Travel.package)
-    try await server.insert(
-      Agency.self, ["agencyID": "A07", "name": "Far", "city": "Bonn", "country": "DE"])
-    try await server.insert(
-      Carrier.self, ["carrierID": "LH", "name": "Lufthansa", "currency": "EUR"])
-    try await server.insert(
-      Flight.self,
-      [
-        "flightID": 318, "carrierID": "LH", "number": 400,
-        "flightDate": try #require(LocalDate("2026-11-21")),
-        "departure": try #require(LocalTime("10:00:00")), "origin": "FRA", "destination": "JFK",
-        "price": Decimal(400), "seats": 9, "seatsLeft": 9, "status": "open",
-      ])
+    server = try await TestServer.withFlight()
     database = try await server.database(user: "nancy", claims: ["agency": ["A07"]])
   }
 
