@@ -92,7 +92,7 @@ struct FailureTests {
   @Test("A message that ends with a mark gets no second one")
   func marks() {
     func text(_ message: String) -> String {
-      CommandFailure(OperatorError(message, hint: "Try again.")).text
+      CommandFailure(CommandError(message, hint: "Try again.")).text
     }
     #expect(text("it is full") == "it is full. Try again.")
     #expect(text("The disk is full.") == "The disk is full. Try again.")

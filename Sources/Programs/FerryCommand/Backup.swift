@@ -80,18 +80,18 @@ struct Backup {
   init(reading path: String) throws {
     let list = "\(path)/\(Backup.listName)"
     guard FileManager.default.fileExists(atPath: path) else {
-      throw OperatorError("there is no backup \(path)", hint: "Name a folder that exists.")
+      throw CommandError("there is no backup \(path)", hint: "Name a folder that exists.")
     }
     guard let bytes = FileManager.default.contents(atPath: list),
       let node = try? JSONNode.parse([UInt8](bytes)), let format = node["format"]?.integer,
       let made = node["made"]?.integer, let entries = node["files"]?.array
     else {
-      throw OperatorError(
+      throw CommandError(
         "the backup \(path) is incomplete: its list \(Backup.listName) is missing or damaged",
         hint: "A backup that was interrupted ends with .part and cannot be restored. Use another.")
     }
     guard format <= Backup.format else {
-      throw OperatorError(
+      throw CommandError(
         "the backup \(path) has format \(format), and this program reads only \(Backup.format)",
         hint: "Use the `ferry` of the server's version that made it.")
     }
@@ -100,11 +100,11 @@ struct Backup {
     files = try entries.map { entry in
       guard let name = entry["name"]?.string, let count = entry["bytes"]?.integer,
         let digest = entry["sha256"]?.string, Backup.isInside(name)
-      else { throw OperatorError("the list \(list) is damaged", hint: "Use another backup.") }
+      else { throw CommandError("the list \(list) is damaged", hint: "Use another backup.") }
       return File(name: name, bytes: count, digest: digest)
     }
     guard files.contains(where: { $0.name == StoreCopy.fileName }) else {
-      throw OperatorError(
+      throw CommandError(
         "the backup \(path) has no file \(StoreCopy.fileName)", hint: "Use another backup.")
     }
   }
@@ -129,7 +129,7 @@ struct Backup {
           "\(path)/\(file.name)", to: "\(part)/\(file.name)", file.name
         ) { progress.tell(Int(done + $0), of: Int(all)) }
         guard copied.bytes == file.bytes, copied.digest == file.digest else {
-          throw OperatorError(
+          throw CommandError(
             "the file \(file.name) of the backup \(path) was changed or damaged: its checksum "
               + "differs",
             hint: "Use another backup.")
@@ -174,7 +174,7 @@ extension Backup {
   private static func requireNone(_ path: String) throws {
     let names = try? FileManager.default.contentsOfDirectory(atPath: path)
     guard !FileManager.default.fileExists(atPath: path) || names?.isEmpty == true else {
-      throw OperatorError(
+      throw CommandError(
         "\(path) already exists and was not changed", hint: "Name a folder that does not exist.")
     }
   }
@@ -184,7 +184,7 @@ extension Backup {
       try FileManager.default.createDirectory(
         atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     } catch {
-      throw OperatorError(
+      throw CommandError(
         "the folder \(path) cannot be made",
         hint: "Name a folder inside a folder that you may write to.")
     }
@@ -234,13 +234,13 @@ extension Backup {
   private static func synchronize(_ path: String) throws {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
-      throw OperatorError(
+      throw CommandError(
         "\(path) cannot be read: \(String(cString: strerror(errno)))",
         hint: "Check that you may read it.")
     }
     defer { close(descriptor) }
     guard fsync(descriptor) == 0 else {
-      throw OperatorError(
+      throw CommandError(
         "\(path) cannot be written: \(String(cString: strerror(errno)))",
         hint: "Check the disk and its free space.")
     }

@@ -23,6 +23,19 @@ extension ExplainedError {
   var codeName: String { CommandFailure.otherCode }
 }
 
+/// Why a command could not do its work, where no part below it says so.
+struct CommandError: ExplainedError, CustomStringConvertible {
+  let message: String
+  let hint: String
+
+  init(_ message: String, hint: String) {
+    self.message = message
+    self.hint = hint
+  }
+
+  var description: String { "\(message). \(hint)" }
+}
+
 /// Why a command ended without an answer, as it reports it: as text for people, and with `--json`
 /// also as one object on standard output, in the shape of `ferry odata address --json`.
 struct CommandFailure {
@@ -94,9 +107,6 @@ extension ODataError: ExplainedError { var codeName: String { code.rawValue } }
 extension FerryError: ExplainedError { var codeName: String { code.rawValue } }
 extension GeneratorError: ExplainedError {}
 extension ODataClientError: ExplainedError {}
-extension OperatorError: ExplainedError {}
 extension PasswordError: ExplainedError {}
 extension PostgreSQLError: ExplainedError {}
 extension TransportError: ExplainedError {}
-extension UserError: ExplainedError {}
-extension LogFileError: ExplainedError {}

@@ -67,7 +67,7 @@ enum DeviceCommand: Subcommand {
         "--device is missing", hint: "Write --device <id>; `ferry device list` shows all ids.")
     }
     guard all.count == 1, let device = all.first else {
-      throw OperatorError(
+      throw CommandError(
         (all.isEmpty ? "no device has" : "\(all.count) devices have")
           + " an id that begins with \"\(part ?? "")\"" + (user.map { " (user \($0))" } ?? ""),
         hint: all.isEmpty

@@ -23,7 +23,7 @@ enum LogFileShow {
     do throws(LogError) {
       text = try LogExport.text(of: bytes)
     } catch {
-      throw LogFileError("\(path): \(error.message)", hint: error.hint)
+      throw CommandError("\(path): \(error.message)", hint: error.hint)
     }
     let parts = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     let headEnd = parts.firstIndex(of: "") ?? parts.count
@@ -68,17 +68,4 @@ enum LogFileShow {
     writer.endObject()
     return writer.text
   }
-}
-
-/// Why a log file cannot be shown.
-struct LogFileError: Error, CustomStringConvertible {
-  let message: String
-  let hint: String
-
-  init(_ message: String, hint: String) {
-    self.message = message
-    self.hint = hint
-  }
-
-  var description: String { "\(message). \(hint)" }
 }

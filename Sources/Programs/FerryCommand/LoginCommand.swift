@@ -94,7 +94,7 @@ enum LoginCommand: Subcommand {
   private static func package(_ arguments: Arguments) throws -> Package? {
     guard let file = try arguments.value("model") else { return nil }
     guard let package = ModelReader.read(try TextFile.read(file), file: file).package else {
-      throw UserError(
+      throw CommandError(
         "the model \(file) has errors", hint: "`ferry check \(file)` explains them.")
     }
     return package

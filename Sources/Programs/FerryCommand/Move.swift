@@ -27,7 +27,7 @@ struct Move {
     to address: PostgreSQLAddress, progress: CopyProgress
   ) throws -> [(table: String, rows: Int64)] {
     if let mark = source.mark, mark.store != address.text {
-      throw OperatorError(
+      throw CommandError(
         "the store in \(data) was moved to \(mark.store)",
         hint: "Go back to it first: ferry move --undo --data \(data)")
     }
@@ -50,7 +50,7 @@ struct Move {
     for (table, count) in zip(StoreTable.all, counts) {
       let arrived = try target.count(table)
       guard arrived == count.rows else {
-        throw OperatorError(
+        throw CommandError(
           "\(count.rows) rows of the table \(count.table) were read, and \(arrived) arrived",
           hint: "Nothing was moved. Look at the log of PostgreSQL and try again.")
       }
@@ -69,7 +69,7 @@ struct Move {
       guard let package = node["package"]?.string, let model = node["model"]?.string,
         let database = node["database"]?.string
       else {
-        throw OperatorError(
+        throw CommandError(
           "the deployed package \(folder)/\(name) cannot be read",
           hint: "Remove the file, and deploy the package again after the move.")
       }
@@ -81,13 +81,13 @@ struct Move {
   /// nothing has arrived there.
   func undo(isForced: Bool) throws -> String? {
     guard let mark = source.mark else {
-      throw OperatorError(
+      throw CommandError(
         "the store in \(data) was not moved", hint: "Start ferryd on it as before.")
     }
     if mark.isComplete, !isForced {
       let target = ArrivingStore(try PostgreSQLAddress(mark.store))
       guard try target.find(source.facts) != .served else {
-        throw OperatorError(
+        throw CommandError(
           "a server has run on the store that was moved to \(mark.store)",
           hint:
             "What devices sent since then is only there. Stop that server and add --force to go "

@@ -21,7 +21,7 @@ struct OperatorDoor {
     self.server = server
     let file = "\(try arguments.required("data", "data"))/operator.key"
     guard let bytes = FileManager.default.contents(atPath: file) else {
-      throw OperatorError(
+      throw CommandError(
         "the operator's key \(file) cannot be read",
         hint: "Name the data folder of the server (--data) and run this as a user who may read it.")
     }
@@ -60,7 +60,7 @@ struct OperatorDoor {
     _ method: HTTPMethod, _ path: String, _ body: [UInt8]
   ) async throws -> [JSONNode] {
     guard let devices = try await ask(method, path, body)["devices"]?.array else {
-      throw OperatorError(
+      throw CommandError(
         "the server \(server) did not answer with a list of devices",
         hint: "Check that a Ferry server runs there, or name it with --server.")
     }
@@ -69,10 +69,7 @@ struct OperatorDoor {
 
   /// The body of the answer to `GET` at this path, whatever its status; empty where it has none.
   func text(_ path: String) async throws(TransportError) -> [UInt8] {
-    let request = TransportRequest(
-      url: "\(server)/\(path)", method: .get, headers: ["Authorization": "Bearer \(key)"],
-      body: [], deadlines: TransportDeadlines(connect: .seconds(5), total: .seconds(15)))
-    return try await SystemTransport.make().send(request).body.collect()
+    try await send(.get, path, within: .seconds(15)).body.collect()
   }
 
   /// What the server answers to a request at `/ferry/1/operator/…`.
@@ -80,36 +77,30 @@ struct OperatorDoor {
     _ method: HTTPMethod, _ path: String, _ body: [UInt8] = [],
     within limit: Duration = .seconds(30)
   ) async throws -> JSONNode {
-    let request = TransportRequest(
-      url: "\(server)/ferry/1/operator/\(path)", method: method,
-      headers: ["Authorization": "Bearer \(key)", "Content-Type": "application/json"],
-      body: body, deadlines: TransportDeadlines(connect: .seconds(5), total: limit))
     let response: TransportResponse
-    do { response = try await SystemTransport.make().send(request) } catch {
-      throw OperatorError(
+    do { response = try await send(method, "ferry/1/operator/\(path)", body, within: limit) } catch
+    {
+      throw CommandError(
         "the server \(server) does not answer: \(error.message)",
         hint: "Start it, or name it with --server.")
     }
     let node = try? JSONNode.parse(try await response.body.collect())
     guard response.status == 200, let node else {
-      throw OperatorError(
+      throw CommandError(
         node?["message"]?.string ?? "the server \(server) answered with status \(response.status)",
         hint: node?["hint"]?.string
           ?? "Check that a Ferry server runs there, or name it with --server.")
     }
     return node
   }
-}
 
-/// Why the server did not do what its operator wants.
-struct OperatorError: Error, CustomStringConvertible {
-  let message: String
-  let hint: String
-
-  init(_ message: String, hint: String) {
-    self.message = message
-    self.hint = hint
+  private func send(
+    _ method: HTTPMethod, _ path: String, _ body: [UInt8] = [], within limit: Duration
+  ) async throws(TransportError) -> TransportResponse {
+    let request = TransportRequest(
+      url: "\(server)/\(path)", method: method,
+      headers: ["Authorization": "Bearer \(key)", "Content-Type": "application/json"],
+      body: body, deadlines: TransportDeadlines(connect: .seconds(5), total: limit))
+    return try await SystemTransport.make().send(request)
   }
-
-  var description: String { "\(message). \(hint)" }
 }

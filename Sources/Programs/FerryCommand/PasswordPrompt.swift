@@ -3,26 +3,26 @@ import Glibc
 /// Asks on the terminal, without showing what is typed.
 enum PasswordPrompt {
   /// The same twice, or an error.
-  static func ask() throws(UserError) -> String {
+  static func ask() throws(CommandError) -> String {
     let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
     guard terminal >= 0 else {
-      throw UserError(
+      throw CommandError(
         "there is no terminal to ask for the password",
         hint: "Give the password with --password-stdin.")
     }
     defer { close(terminal) }
     let first = try ask("Password: ", terminal)
     guard try ask("Once more: ", terminal) == first else {
-      throw UserError("the two passwords differ", hint: "Nothing was changed; try again.")
+      throw CommandError("the two passwords differ", hint: "Nothing was changed; try again.")
     }
     return first
   }
 
   /// A password that somebody else will check, so that it is asked for once.
-  static func askOnce() throws(UserError) -> String {
+  static func askOnce() throws(CommandError) -> String {
     let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
     guard terminal >= 0 else {
-      throw UserError(
+      throw CommandError(
         "there is no terminal to ask for the password",
         hint: "Give the password with --password-stdin.")
     }
@@ -30,10 +30,10 @@ enum PasswordPrompt {
     return try ask("Password: ", terminal)
   }
 
-  private static func ask(_ question: String, _ terminal: CInt) throws(UserError) -> String {
+  private static func ask(_ question: String, _ terminal: CInt) throws(CommandError) -> String {
     var before = termios()
     guard tcgetattr(terminal, &before) == 0 else {
-      throw UserError(
+      throw CommandError(
         "the terminal cannot hide the password", hint: "Give the password with --password-stdin.")
     }
     // Ctrl-C ends the line instead of the program, which would leave the terminal without an echo.
@@ -50,7 +50,7 @@ enum PasswordPrompt {
     var line = [UInt8](repeating: 0, count: 4096)
     let count = max(0, read(terminal, &line, line.count))
     guard count > 0, !line[..<count].contains(interrupt) else {
-      throw UserError("no password was given", hint: "Nothing was changed.")
+      throw CommandError("no password was given", hint: "Nothing was changed.")
     }
     return String(decoding: line[..<count].filter { $0 != 10 && $0 != 13 }, as: UTF8.self)
   }

@@ -50,7 +50,7 @@ struct ServerStatus {
       return status
     }
     guard health["startedAt"] != nil else {
-      throw OperatorError(
+      throw CommandError(
         "the server \(door.server) does not know the key in \(data)",
         hint: "Name its own data folder with --data, or the server with --server.")
     }

@@ -2,6 +2,7 @@ import FerryArguments
 import FerryJSON
 import FerrySimulation
 import FerryWorld
+
 /// `ferry simulate`: the whole circle in one process, with faults, from a seed.
 enum SimulateCommand: Subcommand {
   static let name = "simulate"

@@ -42,7 +42,7 @@ struct UserChange {
     }
     for name in withoutClaims.sorted() where !user.claims.contains(where: { $0.name == name }) {
       let names = user.claims.map(\.name).joined(separator: ", ")
-      throw UserError(
+      throw CommandError(
         "\(user.name) has no claim \"\(name)\"",
         hint: names.isEmpty ? "Leave out --no-claim: the user has none." : "Claims: \(names).")
     }

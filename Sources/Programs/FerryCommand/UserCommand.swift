@@ -87,14 +87,14 @@ enum UserCommand: Subcommand {
       arguments,
       UserRecord(name: name, roles: arguments.values("role"), claims: values(of: claims)))
     guard !name.isEmpty else {
-      throw UserError("--name is empty", hint: "Write --name nancy.")
+      throw CommandError("--name is empty", hint: "Write --name nancy.")
     }
     // Nobody types a password in vain, and nobody waits for one that is being typed.
     try (UserList.read(file) ?? UserList(users: [])).requireNone(name, in: file)
     let user = UserList.User(
       name: name, passwordHash: try hash(arguments), roles: arguments.values("role"),
       claims: claims)
-    try UserList.change(file) { list throws(UserError) in
+    try UserList.change(file) { list throws(CommandError) in
       try list.requireNone(name, in: file)
       list.users.append(user)
     }
@@ -123,7 +123,7 @@ enum UserCommand: Subcommand {
   static func check(_ arguments: Arguments) throws -> ClaimCheck? {
     guard let file = try arguments.value("model") else { return nil }
     guard let package = ModelReader.read(try TextFile.read(file), file: file).package else {
-      throw UserError(
+      throw CommandError(
         "the model \(file) has errors", hint: "`ferry check \(file)` explains them.")
     }
     return ClaimCheck(package)
@@ -156,7 +156,7 @@ enum UserCommand: Subcommand {
     let name = try arguments.required("name", "nancy")
     _ = try UserList.existing(file).place(of: name, in: file)
     var removed: UserList.User?
-    try UserList.change(file) { list throws(UserError) in
+    try UserList.change(file) { list throws(CommandError) in
       removed = list.users.remove(at: try list.place(of: name, in: file))
     }
     note(.userRemoved, name, file)
@@ -205,7 +205,7 @@ enum UserCommand: Subcommand {
       password = try PasswordPrompt.ask()
     }
     guard !password.isEmpty else {
-      throw UserError("the password is empty", hint: "Use at least one character.")
+      throw CommandError("the password is empty", hint: "Use at least one character.")
     }
     let salt = World.system().chance.bytes(16)
     return try PasswordHash.make(password: password, salt: salt)
@@ -218,17 +218,4 @@ private struct TerminalLog: Log {
     Terminal.error(
       "Warning: \(message) (\(fields.map { "\($0.0): \($0.1)" }.joined(separator: ", ")))")
   }
-}
-
-/// Why the users could not be changed.
-struct UserError: Error, CustomStringConvertible {
-  let message: String
-  let hint: String
-
-  init(_ message: String, hint: String) {
-    self.message = message
-    self.hint = hint
-  }
-
-  var description: String { "\(message). \(hint)" }
 }

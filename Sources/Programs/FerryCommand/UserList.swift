@@ -22,11 +22,11 @@ struct UserList {
   var users: [User]
 
   /// Nil when there is no such file.
-  static func read(_ path: String) throws(UserError) -> UserList? {
+  static func read(_ path: String) throws(CommandError) -> UserList? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       guard errno != ENOENT else { return nil }
-      throw UserError(
+      throw CommandError(
         "the user file \(path) cannot be read: \(reason())", hint: "Check that you may read it.")
     }
     defer { close(descriptor) }
@@ -37,10 +37,10 @@ struct UserList {
       guard count > 0 else {
         guard count == 0 else {
           guard errno != EISDIR else {
-            throw UserError(
+            throw CommandError(
               "\(path) is a folder, and a file is needed here", hint: "Name the file.")
           }
-          throw UserError(
+          throw CommandError(
             "the user file \(path) cannot be read: \(reason())", hint: "Check that you may read it."
           )
         }
@@ -51,18 +51,18 @@ struct UserList {
     let root: JSONNode
     do { root = try JSONNode.parse(bytes) } catch {
       let place = TextPlace(offset: error.offset, in: bytes)
-      throw UserError(
+      throw CommandError(
         "\(path):\(place): \(error.problem)", hint: "Correct the file at this position.")
     }
     guard let nodes = root["users"]?.array else {
-      throw UserError(
+      throw CommandError(
         "\(path) is not a user file",
         hint: "A user file begins with {\"users\": [. Name another file.")
     }
     var users: [User] = []
     for node in nodes {
       guard let user = user(node) else {
-        throw UserError(
+        throw CommandError(
           "\(path):\(TextPlace(offset: node.offset, in: bytes)): this user has an unknown field, "
             + "or no name or passwordHash",
           hint:
@@ -75,17 +75,17 @@ struct UserList {
     return UserList(users: users)
   }
 
-  static func existing(_ path: String) throws(UserError) -> UserList {
+  static func existing(_ path: String) throws(CommandError) -> UserList {
     guard let list = try read(path) else {
-      throw UserError("there is no user file \(path)", hint: "Create it with: ferry user add.")
+      throw CommandError("there is no user file \(path)", hint: "Create it with: ferry user add.")
     }
     return list
   }
 
-  func place(of name: String, in path: String) throws(UserError) -> Int {
+  func place(of name: String, in path: String) throws(CommandError) -> Int {
     guard let place = users.firstIndex(where: { $0.name == name }) else {
       let near = NearestWord.near(name, among: users.map(\.name)).map { "\"\($0)\"" }
-      throw UserError(
+      throw CommandError(
         "\(path) has no user \"\(name)\"",
         hint: (near.isEmpty ? "" : "Did you mean \(near.joined(separator: " or "))? ")
           + "List the users with: ferry user list.")
@@ -93,9 +93,9 @@ struct UserList {
     return place
   }
 
-  func requireNone(_ name: String, in path: String) throws(UserError) {
+  func requireNone(_ name: String, in path: String) throws(CommandError) {
     guard users.contains(where: { $0.name == name }) else { return }
-    throw UserError(
+    throw CommandError(
       "the user \"\(name)\" is already in \(path)",
       hint: "Change the password, roles or claims with: ferry user change.")
   }
@@ -103,39 +103,37 @@ struct UserList {
   /// Reads the file, changes it and writes it; another command that changes it waits meanwhile.
   ///
   /// Where there is no file, `body` gets an empty list. Nothing is written where it throws.
-  static func change(
-    _ path: String, _ body: (inout UserList) throws(UserError) -> Void
-  ) throws(UserError) {
+  static func change<Result>(
+    _ path: String, _ body: (inout UserList) throws(CommandError) -> Result
+  ) throws(CommandError) -> Result {
     let lock: any FileLock
     do throws(FileError) {
       lock = try SystemFiles().lock("\(resolved(path)).lock", within: .seconds(60))
     } catch {
       guard error.cause != .busy else {
-        throw UserError(
+        throw CommandError(
           "another command has been changing \(path) for a minute", hint: "End it, and try again.")
       }
-      throw UserError(
+      throw CommandError(
         "the user file \(path) cannot be written: \(error)",
         hint: "Check that you may write in its folder.")
     }
     defer { lock.release() }
     var list = try read(path) ?? UserList(users: [])
-    try body(&list)
+    let result = try body(&list)
     try list.write(to: path)
+    return result
   }
 
   /// The same for one user, who must be there; returns the user as it is written.
   static func change(
     _ name: String, in path: String, _ body: (inout User) -> Void
-  ) throws(UserError) -> User {
-    var changed: User?
-    try change(path) { list throws(UserError) in
+  ) throws(CommandError) -> User {
+    try change(path) { list throws(CommandError) -> User in
       let place = try list.place(of: name, in: path)
       body(&list.users[place])
-      changed = list.users[place]
+      return list.users[place]
     }
-    guard let changed else { throw UserError("\(path) was not changed", hint: "Try again.") }
-    return changed
   }
 
   private static func user(_ node: JSONNode) -> User? {
@@ -188,12 +186,12 @@ struct UserList {
 
   /// A reader, and a crash, find the old file or the new one. It keeps its owner, so that the
   /// server may still read what root has changed.
-  private func write(to path: String) throws(UserError) {
+  private func write(to path: String) throws(CommandError) {
     let target = UserList.resolved(path)
     var name = Array("\(target).XXXXXX".utf8CString)
     let descriptor = mkstemp(&name)
     guard descriptor >= 0 else {
-      throw UserError(
+      throw CommandError(
         "the user file \(path) cannot be written: \(UserList.reason())",
         hint: "Check that you may write in its folder.")
     }
@@ -214,7 +212,7 @@ struct UserList {
     guard isWritten, rename(name, target) == 0 else {
       let reason = UserList.reason()
       unlink(name)
-      throw UserError(
+      throw CommandError(
         "\(path) was not changed: \(reason)", hint: "Check the free space on its disk.")
     }
   }
