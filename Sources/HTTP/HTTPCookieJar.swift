@@ -126,7 +126,8 @@ extension HTTPCookieJar.Cookie {
     }
     if name.hasPrefix("__Secure-") && !isSecure { return nil }
     if let age = wanted["max-age"].flatMap({ Int($0) }) {
-      expires = age <= 0 ? now : now.addingReportingOverflow(age).partialValue
+      let (end, isFar) = now.addingReportingOverflow(max(0, age))
+      expires = isFar ? .max : end
     } else {
       expires = wanted["expires"].flatMap(HTTPDate.seconds)
     }

@@ -150,8 +150,10 @@ public struct Issuer: TokenProvider {
   /// Seconds since 1970, perhaps with a fraction.
   private static func time(_ node: JSONNode?) -> Timestamp? {
     guard let node, case .number(let text) = node.content, let seconds = Double(text),
-      abs(seconds) < 1e14
+      (-1e14...1e14).contains(seconds)
     else { return nil }
-    return Timestamp(milliseconds: Int64(seconds * 1_000))
+    return Int64(exactly: (seconds * 1_000).rounded(.towardZero)).map {
+      Timestamp(milliseconds: $0)
+    }
   }
 }

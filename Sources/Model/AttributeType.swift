@@ -90,34 +90,40 @@ enum CanonicalNumber {
     return decimal(number.description)
   }
 
+  /// None for a negative count.
+  private static func zeros(_ count: Int) -> [UInt8] {
+    [UInt8](repeating: UInt8(ascii: "0"), count: max(0, count))
+  }
+
+  /// Exponents beyond it are refused: no number that is kept needs them.
+  private static let exponents = -400...400
+
   /// Sign, digits before and after the point without superfluous zeros; an exponent is resolved.
   private static func parts(_ text: String) -> (Bool, String, String)? {
-    var rest = Substring(text)
-    let negative = rest.first == "-"
-    if negative || rest.first == "+" { rest = rest.dropFirst() }
+    var rest = Array(text.utf8)[...]
+    let negative = rest.first == UInt8(ascii: "-")
+    if negative || rest.first == UInt8(ascii: "+") { rest = rest.dropFirst() }
     var exponent = 0
-    if let mark = rest.firstIndex(where: { $0 == "e" || $0 == "E" }) {
-      guard let value = Int(rest[rest.index(after: mark)...]), abs(value) <= 400 else { return nil }
+    if let mark = rest.firstIndex(where: { $0 | 0x20 == UInt8(ascii: "e") }) {
+      let digits = String(decoding: rest[(mark + 1)...], as: UTF8.self)
+      guard let value = Int(digits), exponents.contains(value) else { return nil }
       exponent = value
       rest = rest[..<mark]
     }
-    let pieces = rest.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-    var whole = String(pieces[0])
-    var fraction = pieces.count > 1 ? String(pieces[1]) : ""
-    let isDigits = { (text: String) in text.utf8.allSatisfy { (48...57).contains($0) } }
-    guard !(whole.isEmpty && fraction.isEmpty), isDigits(whole), isDigits(fraction) else {
-      return nil
-    }
-    while exponent > 0 {
-      whole.append(fraction.isEmpty ? "0" : fraction.removeFirst())
-      exponent -= 1
-    }
-    while exponent < 0 {
-      fraction.insert(whole.popLast() ?? "0", at: fraction.startIndex)
-      exponent += 1
-    }
-    while fraction.last == "0" { fraction.removeLast() }
-    whole = String(whole.drop { $0 == "0" })
-    return (negative, whole.isEmpty ? "0" : whole, fraction)
+    let pieces = rest.split(
+      separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
+    let fractionDigits = pieces.count > 1 ? pieces[1] : []
+    let digits = pieces[0] + fractionDigits
+    guard !digits.isEmpty, digits.allSatisfy({ (48...57).contains($0) }) else { return nil }
+    // Where the point goes among the digits; before the first and behind the last are zeros.
+    let point = pieces[0].count + exponent
+    let whole = digits.prefix(max(0, point)) + zeros(point - digits.count)
+    var fraction = zeros(0 - point) + digits.dropFirst(max(0, point))
+    while fraction.last == UInt8(ascii: "0") { fraction.removeLast() }
+    let significant = whole.drop { $0 == UInt8(ascii: "0") }
+    return (
+      negative, significant.isEmpty ? "0" : String(decoding: significant, as: UTF8.self),
+      String(decoding: fraction, as: UTF8.self)
+    )
   }
 }

@@ -51,7 +51,7 @@ public struct BigInteger: Sendable, Hashable, Comparable, LosslessStringConverti
       }
       let nine = String(rest)
       let isLast = !words.contains { $0 != 0 }
-      text = (isLast ? nine : String(repeating: "0", count: 9 - nine.count) + nine) + text
+      text = (isLast ? nine : Digits.padded(Int(rest), 9)) + text
     }
     return (isNegative ? "-" : "") + text
   }

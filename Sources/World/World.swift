@@ -54,16 +54,20 @@ public struct Timestamp: Sendable, Hashable, Comparable {
     left.milliseconds < right.milliseconds
   }
 
-  /// A later moment, or an earlier one for a negative duration.
+  /// A later moment, or an earlier one for a negative duration. Times come from outside too: what
+  /// 64 bits do not hold becomes the last moment that they hold, or the first.
   public func advanced(by duration: Duration) -> Timestamp {
     let (seconds, attoseconds) = duration.components
-    return Timestamp(
-      milliseconds: milliseconds + seconds * 1000 + attoseconds / 1_000_000_000_000_000)
+    let (whole, isFar) = seconds.multipliedReportingOverflow(by: 1_000)
+    let (near, isBeyond) = whole.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)
+    let (sum, isOver) = milliseconds.addingReportingOverflow(near)
+    guard isFar || isBeyond || isOver else { return Timestamp(milliseconds: sum) }
+    return Timestamp(milliseconds: duration < .zero ? .min : .max)
   }
 
   /// Whole days since 1970.
   public var day: Int64 {
-    (milliseconds - ((milliseconds % 86_400_000) + 86_400_000) % 86_400_000) / 86_400_000
+    milliseconds / 86_400_000 - (milliseconds % 86_400_000 < 0 ? 1 : 0)
   }
 }
 
@@ -78,7 +82,7 @@ extension Chance {
   public func bytes(_ count: Int) -> [UInt8] {
     var bytes: [UInt8] = []
     while bytes.count < count {
-      withUnsafeBytes(of: next()) { bytes.append(contentsOf: $0.prefix(count - bytes.count)) }
+      withUnsafeBytes(of: next()) { bytes.append(contentsOf: $0.prefix(max(0, count - bytes.count))) }
     }
     return bytes
   }

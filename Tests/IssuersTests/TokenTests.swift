@@ -83,6 +83,26 @@ struct TokenTests {
     _ = try await bench.judge(try key.token(good.with("nbf", "\(seconds + 60)"), kid: "k1"))
   }
 
+  @Test("No time of a token ends the program, whatever its size")
+  func extremeTimes() async throws {
+    let bench = try IssuerBench(keys: ["k1": .p256])
+    let times = [
+      "9223372036854775807", "-9223372036854775808", "9223372036854775", "-9223372036854776",
+      "1e400", "-1e400", "1e308", "1e14", "-1e14", "1e-9223372036854775808", "-0", "0.5",
+      "18446744073709551615", String(repeating: "9", count: 4_000),
+    ]
+    for claim in ["exp", "nbf", "iat"] {
+      for time in times {
+        let token = try TestKey.p256.token(Claims.good.with(claim, time), kid: "k1")
+        _ = try? await bench.judge(token)
+      }
+    }
+    await #expect(throws: IssuerError.self) {
+      try await bench.judge(
+        try TestKey.p256.token(Claims.good.with("exp", "-9223372036854775808"), kid: "k1"))
+    }
+  }
+
   @Test("Two users with one email are two users")
   func email() async throws {
     let bench = try IssuerBench(keys: ["k1": .rsa])

@@ -64,7 +64,7 @@ extension Session {
     else { return }
     // Each renewal says it anew, a little earlier or later.
     if let told = try setting(.sessionEndTold).flatMap({ Int64($0) }),
-      abs(told - end) < 86_400_000
+      (-86_400_000..<86_400_000).contains(told.subtractingReportingOverflow(end).partialValue)
     {
       return
     }

@@ -62,7 +62,9 @@ public struct EdmDecimal: Sendable, Hashable, CustomStringConvertible, Expressib
     let (point, over) = parts.whole.count.addingReportingOverflow(parts.exponent)
     guard !over, point.magnitude <= limit, digits.count <= limit else { return nil }
     let sign = parts.negative ? "-" : ""
-    if point <= 0 { return sign + "0." + String(repeating: "0", count: -point) + text(digits) }
+    if point <= 0 {
+      return sign + "0." + String(repeating: "0", count: max(0, 0 - point)) + text(digits)
+    }
     var whole = digits.prefix(point)
     whole += repeatElement(UInt8(ascii: "0"), count: max(0, point - digits.count))
     whole = whole.dropFirst(min(whole.prefix { $0 == UInt8(ascii: "0") }.count, point - 1))

@@ -58,7 +58,7 @@ public struct EdmGuid: Sendable, Hashable, CustomStringConvertible {
     func hex(_ value: UInt64, _ shift: UInt64, _ count: Int) -> String {
       let mask: UInt64 = (1 << (UInt64(count) * 4)) - 1
       let text = String((value >> shift) & mask, radix: 16)
-      return String(repeating: "0", count: count - text.utf8.count) + text
+      return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
     }
     return "\(hex(high, 32, 8))-\(hex(high, 16, 4))-\(hex(high, 0, 4))-"
       + "\(hex(low, 48, 4))-\(hex(low, 0, 12))"

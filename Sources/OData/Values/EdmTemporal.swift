@@ -97,8 +97,9 @@ public struct EdmDateTime: Sendable, Hashable, Comparable {
 
   /// Milliseconds since 1970, as verbose JSON writes them; nil beyond the calendar.
   public init?(milliseconds: Int64) {
-    let days = (milliseconds >= 0 ? milliseconds : milliseconds - 86_399_999) / 86_400_000
-    let rest = milliseconds - days * 86_400_000
+    let (whole, part) = milliseconds.quotientAndRemainder(dividingBy: 86_400_000)
+    let days = part < 0 ? whole - 1 : whole
+    let rest = part < 0 ? part + 86_400_000 : part
     let seconds = rest / 1_000
     guard let date = EdmDate(daysSince1970: days),
       let time = EdmTimeOfDay(
@@ -108,12 +109,14 @@ public struct EdmDateTime: Sendable, Hashable, Comparable {
     self.init(date, time)
   }
 
-  /// Milliseconds since 1970, and whether that is all there is.
+  /// Milliseconds since 1970, and whether that is all there is; of years that 64 bits do not
+  /// reach, the last or first millisecond that they do.
   public var milliseconds: (value: Int64, exact: Bool) {
-    let whole = (date.daysSince1970 * 86_400 + time.secondsSinceMidnight) * 1_000
-    return (
-      whole + Int64(time.picoseconds / 1_000_000_000), time.picoseconds % 1_000_000_000 == 0
-    )
+    let seconds = date.daysSince1970 * 86_400 + time.secondsSinceMidnight
+    let (whole, isFar) = seconds.multipliedReportingOverflow(by: 1_000)
+    let (sum, isOver) = whole.addingReportingOverflow(Int64(time.picoseconds / 1_000_000_000))
+    guard !isFar && !isOver else { return (seconds < 0 ? .min : .max, false) }
+    return (sum, time.picoseconds % 1_000_000_000 == 0)
   }
 
   public static func < (left: EdmDateTime, right: EdmDateTime) -> Bool {

@@ -88,7 +88,7 @@ private func two(_ value: UInt8) -> String { value < 10 ? "0\(value)" : String(v
 private func fraction(_ picoseconds: UInt64) -> String {
   guard picoseconds > 0 else { return "" }
   let digits = String(picoseconds)
-  var text = "." + String(repeating: "0", count: 12 - digits.utf8.count) + digits
+  var text = "." + String(repeating: "0", count: max(0, 12 - digits.utf8.count)) + digits
   while text.last == "0" { text.removeLast() }
   return text
 }
