@@ -52,10 +52,11 @@ enum DeviceProgram {
       if let login = try CompanyLogin(ProcessInfo.processInfo.environment, arguments[2], output) {
         profile.tokenSource = login.tokens
       }
+      let passphrase = ProcessInfo.processInfo.environment["FERRY_DATABASE_PASSPHRASE"]
       let telemetry = Telemetry(profile)
       let database = try FerryDatabase.open(
-        at: arguments[2], package: package, profile: profile,
-        handler: Announcer(output: output), transport: telemetry.transport)
+        at: arguments[2], key: passphrase.map { DatabaseKey(passphrase: $0) }, package: package,
+        profile: profile, handler: Announcer(output: output), transport: telemetry.transport)
       let device = CommandTaker(
         database: database, package: package, output: output, telemetry: telemetry)
       while let line = readLine(strippingNewline: true) {

@@ -73,7 +73,7 @@ extension Connection {
 
   /// To a connection without key a sealed database is no database; its header tells.
   func unsealedFailure(_ error: SQLiteError, path: String, vfs: String?) -> SQLiteError {
-    guard error.isNotADatabase, case .sealed? = try? Sealing.look(path: path, vfs: vfs).file else {
+    guard error.isNotADatabase, case .sealed? = try? FileLook(path, vfs: vfs).file else {
       return error
     }
     return Connection.keyMissing(path)
@@ -91,7 +91,7 @@ extension Connection {
       try self.init(
         opening: Sealing.uri(path: path, vfs: vfs ?? Connection.systemVFS), path: path,
         mode: .readWrite, busyTimeoutMilliseconds: busyTimeoutMilliseconds, vfs: vfs,
-        isSealed: false)
+        sealing: nil)
     }
   }
 

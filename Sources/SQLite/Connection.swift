@@ -25,6 +25,8 @@ public final class Connection {
   /// Whether the file is sealed, and this connection has its key.
   public let isSealed: Bool
   private let vfs: String?
+  /// Whether a log was beside the file before this connection was opened.
+  private let hasFoundLog: Bool
   let handle: OpaquePointer
   private var statements: [StatementText: Statement] = [:]
   /// How often a statement was begun, for tests that count executions.
@@ -54,6 +56,10 @@ public final class Connection {
   ///
   /// `vfs` names a registered VFS; nil is the system's own. With `sealing` the file is sealed and
   /// kept in that VFS.
+  ///
+  /// The file is looked at before: one that is sealed with another key or with none, one that is no
+  /// database, and one that has lost its pages but not its log is refused and nothing of it is
+  /// changed.
   public convenience init(
     path: String, mode: Mode = .readWriteCreate, busyTimeoutMilliseconds: Int32 = 5_000,
     vfs: String? = nil, sealing: Sealing? = nil
@@ -61,14 +67,14 @@ public final class Connection {
     guard let sealing else {
       try self.init(
         opening: path, path: path, mode: mode, busyTimeoutMilliseconds: busyTimeoutMilliseconds,
-        vfs: vfs, isSealed: false)
+        vfs: vfs, sealing: nil)
       return
     }
     let uri = try sealing.uri(path: path, vfs: Sealing.vfs(over: vfs, path: path))
     defer { ferry_sealed_withdraw(uri.offer) }
     try self.init(
       opening: uri.text, path: path, mode: mode,
-      busyTimeoutMilliseconds: busyTimeoutMilliseconds, vfs: vfs, isSealed: true)
+      busyTimeoutMilliseconds: busyTimeoutMilliseconds, vfs: vfs, sealing: sealing)
     // The page size of a database that has no page yet; for others it changes nothing.
     try execute("PRAGMA page_size = \(sealing.pageBytes); PRAGMA temp_store = MEMORY")
     reserve(Int32(FERRY_SEAL_RESERVED_BYTES))
@@ -77,8 +83,14 @@ public final class Connection {
   /// `name` is what SQLite is given: the path, or a URI that begins with `file:`.
   init(
     opening name: String, path: String, mode: Mode, busyTimeoutMilliseconds: Int32, vfs: String?,
-    isSealed: Bool
+    sealing: Sealing?
   ) throws(SQLiteError) {
+    let look = try FileLook.at(path, vfs: vfs)
+    if let sealing {
+      try look?.requireSealed(sealing)
+    } else {
+      try look?.requirePlain()
+    }
     var access =
       switch mode {
       case .readWriteCreate: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
@@ -96,7 +108,8 @@ public final class Connection {
     }
     self.path = path
     self.vfs = vfs
-    self.isSealed = isSealed
+    isSealed = sealing != nil
+    hasFoundLog = look?.hasLog ?? false
     handle = opened
     sqlite3_busy_timeout(opened, busyTimeoutMilliseconds)
   }
@@ -126,7 +139,14 @@ public final class Connection {
   public func wait(milliseconds: Int32) { sqlite3_busy_timeout(handle, milliseconds) }
 
   /// From here on closing the connection writes nothing of the log into the file.
-  public func leavesLog() { ferry_leave_log(UnsafeMutableRawPointer(handle)) }
+  public func leavesLog() { ferry_leave_log(UnsafeMutableRawPointer(handle), 1) }
+
+  /// The same, until `leaves` is false, for a log that was there before this connection was opened:
+  /// until it is known whose database it is.
+  public func leavesFoundLog(_ leaves: Bool = true) {
+    guard hasFoundLog else { return }
+    ferry_leave_log(UnsafeMutableRawPointer(handle), leaves ? 1 : 0)
+  }
 
   /// Runs one or more statements without parameters; rows are dropped.
   public func execute(_ sql: String) throws(SQLiteError) {
@@ -335,6 +355,8 @@ public final class Connection {
     let plain = SQLiteError(
       code: code, message: String(cString: sqlite3_errmsg(handle)), subject: subject)
     let error = isSealed ? sealedFailure(plain) : unsealedFailure(plain, path: path, vfs: vfs)
+    // What cannot be read here may be read elsewhere, or once the file is whole again.
+    if error.isNotADatabase || error.isCorrupt || error.seal == .damaged { leavesLog() }
     if isTransactionUndone, undoneBy == nil { undoneBy = error }
     return error
   }

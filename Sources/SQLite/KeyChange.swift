@@ -40,7 +40,9 @@ struct KeyChange {
 
   /// Whether an earlier try has got through: then the old key does not open any more.
   private func isDone(from old: DatabaseKey?, to new: DatabaseKey?) throws(SQLiteError) -> Bool {
-    switch try Sealing.look(path: path, vfs: vfs).file {
+    let look = try FileLook(path, vfs: vfs)
+    try look.requireWhole()
+    switch look.file {
     case .missing, .unfinished:
       throw SQLiteError(code: SQLITE_CANTOPEN, message: "there is no database", subject: path)
     case .damaged: throw Sealing.refusal(.damaged, path: path)
@@ -142,9 +144,11 @@ struct KeyChange {
   /// Removes what a change that was killed has left, unless one is at work just now: it holds the
   /// lock from its first byte to its last.
   func sweep(_ sealing: Sealing) throws(SQLiteError) {
-    guard try Sealing.look(path: workPath, vfs: vfs).file != .missing else { return }
+    guard try FileLook(workPath, vfs: vfs).file != .missing else { return }
     let connection = try Connection(
       path: path, mode: .readWrite, busyTimeoutMilliseconds: 0, vfs: vfs, sealing: sealing)
+    // Nobody has asked yet whether the database is one of ours.
+    connection.leavesFoundLog()
     do { try connection.execute("BEGIN IMMEDIATE") } catch {
       if error.isBusy { return }
       throw error

@@ -31,7 +31,13 @@ public final class PlainFile {
   ///
   /// Another user's file stays as it is: its owner alone may change its mode.
   static func keepToOwner(_ path: String) {
-    for end in ["", "-wal", "-shm"] { chmod(path + end, 0o600) }
+    for end in ["", "-wal", "-shm"] {
+      var status = stat()
+      guard stat(path + end, &status) == 0 else { continue }
+      // What the owner has taken from himself stays taken.
+      let mode = status.st_mode & 0o700
+      if mode != status.st_mode & 0o777 { chmod(path + end, mode) }
+    }
   }
 
   deinit { if let handle { fclose(handle) } }

@@ -32,18 +32,21 @@ public struct Sealing: Sendable {
         seal: .refused)
     }
     for attempt in 0... {
-      let (file, bytes, fileBytes) = try Sealing.look(path: path, vfs: vfs)
-      switch file {
+      let look = try FileLook(path, vfs: vfs)
+      switch look.file {
       case .sealed(let header):
         self = Sealing(header, try Sealing.unlock(header, key, path: path))
         if mode != .readOnly { try KeyChange(path: path, vfs: vfs).sweep(self) }
         return
       case .missing where mode != .readWriteCreate:
+        try look.requireWhole()
         throw SQLiteError(
           code: SQLITE_CANTOPEN, message: "there is no database", subject: path)
       case .missing, .unfinished:
+        // A new header would be the end of a log that is still there.
+        try look.requireWhole()
         if let begun = try Sealing.begin(
-          path: path, key: key, seen: bytes, fileBytes: fileBytes, vfs: vfs)
+          path: path, key: key, seen: look.bytes, fileBytes: look.fileBytes, vfs: vfs)
         {
           self = begun
           return
@@ -55,7 +58,7 @@ public struct Sealing: Sendable {
             subject: path)
         }
         sqlite3_sleep(1)
-      case .plain, .damaged, .foreign: throw Sealing.refusal(file, path: path)
+      case .plain, .damaged, .foreign: throw Sealing.refusal(look.file, path: path)
       }
     }
     preconditionFailure("the attempts are bounded")
@@ -72,20 +75,6 @@ public struct Sealing: Sendable {
       throw SQLiteError(code: code, message: "the database could not be created", subject: path)
     }
     return Sealing(made.header, made.dataKey)
-  }
-
-  static func look(
-    path: String, vfs: String?
-  ) throws(SQLiteError) -> (
-    file: SealedFile, bytes: [UInt8], fileBytes: Int64
-  ) {
-    var bytes = [UInt8](repeating: 0, count: SealHeader.bytes)
-    var fileBytes: Int64 = -1
-    let code = ferry_sealed_peek(vfs, path, &bytes, Int32(bytes.count), &fileBytes)
-    guard code == SQLITE_OK else {
-      throw SQLiteError(code: code, message: "the file could not be read", subject: path)
-    }
-    return (SealedFile(bytes, fileBytes: fileBytes), bytes, fileBytes)
   }
 
   static func unlock(

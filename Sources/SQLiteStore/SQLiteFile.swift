@@ -68,24 +68,12 @@ package final class SQLiteFile {
   private static func prepare(
     _ writer: Connection, _ synchronous: Connection.Synchronous, _ world: World, _ folder: Folder
   ) throws {
-    let path = writer.path
+    let version = try known(writer, folder)
     try writer.configureStore(synchronous: synchronous)
     // A load writes to four trees in turn; SQLite's own 2 MB hold the ends of none of them.
     try writer.execute("PRAGMA cache_size = -16000")
-    let version = try writer.value("PRAGMA user_version")?.integer ?? 0
-    guard version <= Schema.version else {
-      throw ServerError(
-        .newerStore,
-        "the store \(path) has version \(version); this server supports up to \(Schema.version)",
-        hint: "Start the newer server, or restore a backup made before it.")
-    }
+    writer.leavesFoundLog(false)
     guard version == 0 else { return try climb(writer, from: version) }
-    if try writer.value("SELECT count(*) FROM sqlite_schema")?.integer != 0 {
-      throw ServerError(
-        .damagedStore, "\(path) is a database, but not a store of this server",
-        hint: "Name another folder (--data).")
-    }
-    try requireNoKeys(folder, path)
     try writer.transaction { () throws(SQLiteError) in
       try writer.execute(Schema.tables)
       try writer.run(
@@ -95,6 +83,31 @@ package final class SQLiteFile {
       try writer.execute("PRAGMA user_version = 1")
       try climb(writer, from: 1)
     }
+  }
+
+  /// The version of the store, 0 for one that is to be made. Throws where the file is none; nothing
+  /// of it is changed before.
+  private static func known(_ writer: Connection, _ folder: Folder) throws -> Int64 {
+    writer.leavesFoundLog()
+    let path = writer.path
+    let version = try writer.value("PRAGMA user_version")?.integer ?? 0
+    guard version <= Schema.version else {
+      throw ServerError(
+        .newerStore,
+        "the store \(path) has version \(version); this server supports up to \(Schema.version)",
+        hint: "Start the newer server, or restore a backup made before it.")
+    }
+    let isEmpty = try writer.value("SELECT count(*) FROM sqlite_schema")?.integer == 0
+    let isStore =
+      try writer.value("PRAGMA application_id")?.integer == Schema.applicationID
+      || writer.value("SELECT 1 FROM sqlite_schema WHERE name = 'server'") != nil
+    guard version == 0 ? isEmpty : isStore else {
+      throw ServerError(
+        .damagedStore, "\(path) is a database, but not a store of this server",
+        hint: "Name another folder (--data).")
+    }
+    if version == 0 { try requireNoKeys(folder, path) }
+    return version
   }
 
   /// Keys are made after the store. Keys without a store: the store was left behind, and a new one

@@ -48,6 +48,65 @@ struct DatabaseFilesTests {
     }
   }
 
+  @Test("A deletion that a crash has cut short is finished by the next opening, and makes no error")
+  func cutShort() async throws {
+    try await inFolder { folder in
+      let path = "\(folder)/device.db"
+      let database = try Travel.open(at: path, profile: profile)
+      try book("Ada", in: database)
+      // As a kill leaves it: everything is in the log, and the file has lost its name already.
+      let log = try Data(contentsOf: URL(filePath: path + "-wal"))
+      let main = try Data(contentsOf: URL(filePath: path))
+      await database.close()
+      try FileManager.default.removeItem(atPath: path)
+      try main.write(to: URL(filePath: path + DatabaseFiles.deleted))
+      try log.write(to: URL(filePath: path + "-wal"))
+      let again = try Travel.open(at: path, profile: profile)
+      #expect(try Booking.findAll(in: again).isEmpty)
+      try book("Bob", in: again)
+      await again.close()
+      #expect(!FerryDatabase.exists(at: path + DatabaseFiles.deleted))
+
+      // Without that sign nobody knows that the log is rubbish: whoever took the file can put it
+      // back, and whoever wants it gone says so.
+      try FileManager.default.removeItem(atPath: path)
+      try log.write(to: URL(filePath: path + "-wal"))
+      for _ in 0..<2 {
+        let error = #expect(throws: FerryError.self) {
+          try Travel.open(at: path, profile: profile)
+        }
+        #expect(error?.code == .damaged)
+        #expect(error?.message.contains("\(path)-wal, which holds changes") == true)
+      }
+      try main.write(to: URL(filePath: path))
+      let whole = try Travel.open(at: path, profile: profile)
+      #expect(try Booking.findAll(in: whole).map(\.passenger) == ["Ada"])
+      await whole.close()
+      try FileManager.default.removeItem(atPath: path)
+      try log.write(to: URL(filePath: path + "-wal"))
+      try FerryDatabase.delete(at: path)
+      await (try Travel.open(at: path, profile: profile)).close()
+    }
+  }
+
+  @Test("Another program's database and a text are not deleted")
+  func others() async throws {
+    try await inFolder { folder in
+      let database = "\(folder)/business.db"
+      try Connection(path: database).execute("CREATE TABLE orders (id INTEGER)")
+      let text = "\(folder)/notes.txt"
+      try Data("Dear diary, this is no database.".utf8).write(to: URL(filePath: text))
+      for path in [database, text] {
+        let before = try Data(contentsOf: URL(filePath: path))
+        let error = #expect(throws: FerryError.self) { try FerryDatabase.delete(at: path) }
+        #expect(error?.code == .otherOwner, "\(path)")
+        #expect(error?.hint.contains("nothing was deleted") == true)
+        #expect(try Data(contentsOf: URL(filePath: path)) == before)
+      }
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 2)
+    }
+  }
+
   @Test("Each user of a device has a file with pending work of their own")
   func users() async throws {
     try await inFolder { folder in

@@ -27,6 +27,17 @@ struct OwnerOnlyTests {
     }
   }
 
+  @Test("What its owner may not write stays so")
+  func readOnly() throws {
+    let folder = try Folder()
+    let path = folder.path("a.db")
+    #expect(FileManager.default.createFile(atPath: path, contents: Data()))
+    try FileManager.default.setAttributes([.posixPermissions: 0o444], ofItemAtPath: path)
+    // An administrator may write all the same.
+    try? Connection(path: path).configureStore(synchronous: .normal)
+    #expect(try mode(path) == 0o400)
+  }
+
   @Test("A new file is for its owner alone, one that was there keeps its rights")
   func file() throws {
     let path = FileManager.default.temporaryDirectory.appending(

@@ -171,7 +171,8 @@ struct SealedTests {
   func second() throws {
     let path = folder.path("a.db")
     let key = DatabaseKey.quick("right")
-    let (_, seen, fileBytes) = try Sealing.look(path: path, vfs: nil)
+    let look = try FileLook(path, vfs: nil)
+    let (seen, fileBytes) = (look.bytes, look.fileBytes)
     let first = try Sealing.begin(path: path, key: key, seen: seen, fileBytes: fileBytes, vfs: nil)
     #expect(first != nil)
     let header = folder.bytes("a.db")

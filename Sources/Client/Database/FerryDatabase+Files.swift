@@ -6,8 +6,8 @@ extension FerryDatabase {
   /// Deletes the database at `path` with all its files and pending changes (the reference's
   /// `deleteDatabase`). Does nothing if there is none.
   ///
-  /// Errors: `inUse` while this process has it open or reads from it; `store` if the system cannot
-  /// delete a file.
+  /// Errors: `inUse` while this process has it open or reads from it; `otherOwner` if the file is
+  /// another program's database, or no database; `store` if the system cannot delete a file.
   public static func delete(at path: String) throws(FerryError) { try DatabaseFiles.delete(path) }
 
   /// The path of one user's database, for a device with several users: each user has a file, a

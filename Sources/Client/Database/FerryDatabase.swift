@@ -54,7 +54,8 @@ public final class FerryDatabase: Sendable {
   ///
   /// With a `key` the database is sealed (see Documentation/Encryption.md) and opens only with that
   /// key: anything else throws `.wrongKey` and changes nothing. A passphrase takes a good part of a
-  /// second.
+  /// second. If a wipe was cut short by a crash, this call finishes it, and throws `.wiped` if the
+  /// key was in `profile.secrets`: then ask for a new key and open again.
   ///
   /// `transport` sends the requests instead of the system's transport, for example a traced one.
   public static func open(
@@ -69,7 +70,8 @@ public final class FerryDatabase: Sendable {
         .store, "The path of the database is empty",
         hint: "Give the path of a file in a folder of the app that can be written.")
     }
-    if let wipe = Wipe.begun(at: path) { try wipe.destroy(profile.secrets) }
+    if let wipe = Wipe.begun(at: path), !wipe.isDone { try wipe.finish(profile.secrets, key) }
+    try DatabaseFiles.finishDeletion(path)
     if !profile.session.isDatabaseShared, OpenFile.isOpen(path: path) {
       world.log.warn(
         "the database is open in this process already: nothing is lost, but the live queries of one "

@@ -1,4 +1,5 @@
 import FerryCrypto
+import FerrySQLite
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -15,19 +16,43 @@ enum DatabaseFiles {
 
   static func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
-  /// The database first: what a crash leaves of the rest belongs to nothing.
+  /// What a database is called while it is deleted.
+  static let deleted: String = "-deleted"
+
+  /// The database loses its name first, in one step: the other files that a
+  /// crash leaves are then known to belong to nothing.
   static func delete(_ path: String) throws(FerryError) {
     guard !OpenFile.isOpen(path: path) else {
       throw FerryError(
         .inUse, "the database \(path) is open", hint: "Close it first: `await database.close()`.")
     }
-    for file in [path] + besides.map({ path + $0 }) where exists(file) {
+    try FileOwner.checkDeletion(path)
+    if exists(path) {
+      do { try PlainFile.move(path, to: path + deleted) } catch { throw notDeleted(path, error) }
+    }
+    for file in besides.map({ path + $0 }) + [path + deleted] where exists(file) {
       do { try FileManager.default.removeItem(atPath: file) } catch {
-        throw FerryError(
-          .store, "the file \(file) cannot be deleted: \(error)",
-          hint: "Check that this app may write to its folder.", cause: error)
+        throw notDeleted(file, error)
       }
     }
+  }
+
+  /// Ends a deletion that a crash has cut short.
+  static func finishDeletion(_ path: String) throws(FerryError) {
+    guard exists(path + deleted) else { return }
+    // A database that is there again was made since, by an older Ferry.
+    let files = exists(path) ? [] : besides
+    for file in files.map({ path + $0 }) + [path + deleted] where exists(file) {
+      do { try FileManager.default.removeItem(atPath: file) } catch {
+        throw notDeleted(file, error)
+      }
+    }
+  }
+
+  private static func notDeleted(_ file: String, _ error: any Error) -> FerryError {
+    FerryError(
+      .store, "the file \(file) cannot be deleted: \(error)",
+      hint: "Check that this app may write to its folder.", cause: error)
   }
 
   /// A file name for a user, however the name is written: small letters, digits, `.`, `_` and `-`

@@ -30,12 +30,38 @@ struct FileOwner {
       if version == 0, tables.isEmpty { return }
       if version > 0, FileOwner.tables.isSubset(of: tables) { return }
     }
-    connection.leavesLog()
+    connection.leavesFoundLog()
     throw FerryError(
       .otherOwner,
       "the file \(connection.path) is a database, but not one of a device: "
         + FileOwner.signs(application, version, tables),
       hint: "Give the path of a device's database, or a new one; nothing was written to this file.")
+  }
+
+  /// Throws `.otherOwner` where the file is certainly none of a device: before it is deleted.
+  ///
+  /// A device's own that is damaged, or whose key is lost, may be deleted.
+  static func checkDeletion(_ path: String) throws(FerryError) {
+    guard let kind = try? FileKind.of(path) else { return }
+    switch kind {
+    case .nothing, .sealed: return
+    case .plain:
+      let refusal: FerryError?
+      do {
+        try FileOwner(Connection(path: path, mode: .readWrite)).check()
+        return
+      } catch { refusal = error as? FerryError }
+      // A database that cannot be read does not say that it is another's.
+      guard let refusal else { return }
+      throw notDeleted(refusal.message)
+    case .other: throw notDeleted("the file \(path) is no database")
+    }
+  }
+
+  private static func notDeleted(_ message: String) -> FerryError {
+    FerryError(
+      .otherOwner, message,
+      hint: "Give the path of a device's database; nothing was deleted.")
   }
 
   private static func signs(_ application: Int64, _ version: Int64, _ tables: [String]) -> String {

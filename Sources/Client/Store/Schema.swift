@@ -33,14 +33,7 @@ package struct Schema {
   private func prepare(
     _ connection: Connection, _ world: World, _ migration: MigrationPolicy
   ) throws -> [String] {
-    let known = try connection.value("PRAGMA user_version")?.integer ?? 0
-    guard known <= Schema.version else {
-      throw FerryError(
-        .incompatibleModel,
-        "the database \(connection.path) was written by a newer version of Ferry: its tables are "
-          + "of version \(known), and this app supports up to \(Schema.version)",
-        hint: "Update the app; the database was not changed.")
-    }
+    let known = try Schema.requireKnown(connection)
     if known > 0 { try SchemaSteps(connection: connection).run(from: known) }
     let makeTables = { () throws(SQLiteError) in
       for statement in self.statements { try connection.execute(statement) }
@@ -74,6 +67,21 @@ package struct Schema {
     try Settings.set(.package, model.id, connection)
     try Settings.set(.model, text, connection)
     return discarded
+  }
+
+  /// The version of the tables; throws where a newer Ferry made them. Asked before anything is set,
+  /// and again in the transaction.
+  @discardableResult
+  static func requireKnown(_ connection: Connection) throws -> Int64 {
+    let known = try connection.value("PRAGMA user_version")?.integer ?? 0
+    guard known <= Schema.version else {
+      throw FerryError(
+        .incompatibleModel,
+        "the database \(connection.path) was written by a newer version of Ferry: its tables are "
+          + "of version \(known), and this app supports up to \(Schema.version)",
+        hint: "Update the app; the database was not changed.")
+    }
+    return known
   }
 
   /// The model that the database was last opened with, where it differs from `current`; refuses one

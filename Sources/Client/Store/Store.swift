@@ -86,11 +86,15 @@ package final class Store: Sendable {
       if let key { sealing = try Sealing(path: path, key: key, vfs: vfs) }
       let connection = try Connection(
         path: path, busyTimeoutMilliseconds: Store.openingMilliseconds, vfs: vfs, sealing: sealing)
+      // Until all have agreed to the file, its log stays as it was found.
+      connection.leavesFoundLog()
       try FileOwner(connection).check()
+      try Schema.requireKnown(connection)
       try connection.configureStore(synchronous: durability == .machine ? .full : .normal)
       try connection.addNumberFunctions()
       try rowWatch.connect(connection)
       try Schema(model: model).prepare(connection, world: world, migration: migration)
+      connection.leavesFoundLog(false)
       connection.wait(milliseconds: Store.patienceMilliseconds)
       if let notice = connection.sealNotice { world.log.warn(notice, ("database", path)) }
       writer = SharedConnection(connection)

@@ -21,8 +21,14 @@ package struct Wipe: Sendable, Equatable {
   package let user: String
   package let device: String
   package let receipt: String
+  /// Whether all that was there is destroyed, and only the receipt is owed: what is at the path now
+  /// was made afterwards.
+  package let isDone: Bool
 
-  package init(path: String, user: String, device: String, receipt: String) {
+  package init(
+    path: String, user: String, device: String, receipt: String, isDone: Bool = false
+  ) {
+    self.isDone = isDone
     self.path = path
     self.user = user
     self.device = device
@@ -43,15 +49,16 @@ package struct Wipe: Sendable, Equatable {
     // A mark that a crash cut short is a mark all the same; only its receipt is lost.
     return Wipe(
       path: path, user: node?["user"]?.string ?? "", device: node?["device"]?.string ?? "",
-      receipt: node?["receipt"]?.string ?? "")
+      receipt: node?["receipt"]?.string ?? "", isDone: node?["isDone"]?.boolean ?? false)
   }
 
   /// Writes the mark so that it outlives the machine. From here on the data is lost.
   func mark() throws(FerryError) {
-    do { try SystemFiles().replace(Wipe.markPath(path), with: body(pending: nil)) } catch {
+    let body = body(pending: nil, isDone: isDone)
+    do { try SystemFiles().replace(Wipe.markPath(path), with: body) } catch {
       throw Wipe.failure(error)
     }
-    Wipe.did(.mark)
+    if !isDone { Wipe.did(.mark) }
   }
 
   /// Destroys the key and the tokens, where the app keeps them, and removes the files. May be
@@ -65,7 +72,19 @@ package struct Wipe: Sendable, Equatable {
       do { _ = try SystemFiles().remove(file) } catch { throw Wipe.failure(error) }
     }
     if let failure { throw failure }
+    let done = Wipe(path: path, user: user, device: device, receipt: receipt, isDone: true)
+    try done.mark()
     Wipe.did(.files)
+  }
+
+  /// Ends a wipe that a crash has cut short. A key that the app kept is destroyed as well: a
+  /// database that was made with it now could not be opened again.
+  func finish(_ secrets: DatabaseSecrets?, _ key: DatabaseKey?) throws(FerryError) {
+    try destroy(secrets)
+    guard secrets != nil, key != nil else { return }
+    throw FerryError(
+      .wiped, "the data of this device was destroyed by order of the operator",
+      hint: "Open the database again, with a new key of `DatabaseSecrets.key()`.")
   }
 
   /// The server has the receipt.
@@ -74,12 +93,13 @@ package struct Wipe: Sendable, Equatable {
     Wipe.did(.receipt)
   }
 
-  func body(pending: Int64?) -> [UInt8] {
+  func body(pending: Int64?, isDone: Bool = false) -> [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()
     writer.field("user", user)
     writer.field("device", device)
     writer.field("receipt", receipt)
+    if isDone { writer.field("isDone", true) }
     if let pending { writer.field("pending", pending) }
     writer.endObject()
     return writer.bytes

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "sealed.h"
@@ -74,6 +75,9 @@ int ferry_sealed_peek(
   if (code == SQLITE_OK) {
     code = raw.vfs->xAccess(raw.vfs, raw.full, SQLITE_ACCESS_EXISTS, &there);
   }
+  // A pipe would make the reader wait, and a folder has no bytes: SQLite says what it makes of them.
+  struct stat status;
+  if (there && !base && stat(raw.full, &status) == 0 && !S_ISREG(status.st_mode)) there = 0;
   raw_close(&raw);
   if (code != SQLITE_OK || !there) return code;
   code = raw_open(&raw, base, path, SQLITE_OPEN_READONLY);

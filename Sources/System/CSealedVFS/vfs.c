@@ -161,9 +161,9 @@ const char *ferry_sealed_notice(void *database, const char *schema) {
   return text;
 }
 
-void ferry_leave_log(void *database) {
+void ferry_leave_log(void *database, int leaves) {
   // Swift calls no function of variable arguments.
-  sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, leaves, NULL);
 }
 
 // Opening.

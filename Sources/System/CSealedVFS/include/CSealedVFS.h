@@ -50,14 +50,16 @@ void ferry_sealed_withdraw(int64_t offer);
 // as the connection.
 const char *ferry_sealed_notice(void *database, const char *schema);
 
-// The connection leaves a write-ahead log as it is when it is closed, though it be the last one.
-void ferry_leave_log(void *database);
+// Whether the connection leaves a write-ahead log as it is when it is closed, though it be the last
+// one.
+void ferry_leave_log(void *database, int leaves);
 
 // Why the last call on this thread failed, once: "" when it was not for a reason of this VFS. The
 // text lives until the next failure on this thread.
 const char *ferry_sealed_reason(void);
 
-// Reads the first bytes of a file as they are. `file_bytes` is its size, -1 when it does not exist.
+// Reads the first bytes of a file as they are. `file_bytes` is its size, -1 when it does not exist or
+// is none, such as a folder.
 int ferry_sealed_peek(
     const char *base, const char *path, uint8_t *bytes, int capacity, int64_t *file_bytes);
 
