@@ -42,8 +42,8 @@ public protocol Connector: AnyObject {
   /// certain that one was not performed. Throws where it cannot tell.
   func recall(_ operations: [OperationID]) throws(ConnectorError) -> [OperationOutcome?]
 
-  /// The rows as they are now, in the order of `keys`; nil values where there is none, or none
-  /// that fits the model.
+  /// The rows as they are now, in the order of `keys`; nil values where there is none. One that
+  /// does not fit the model says why in `rejected`, here and among the touched rows of `perform`.
   func read(_ entity: Entity, keys: [ObjectKey]) throws(ConnectorError) -> [RowImage]
 
   /// Reads whole entities from one snapshot where the business system has such a thing.
@@ -165,41 +165,30 @@ public enum OperationOutcome: Sendable, Equatable {
   case notTried
 }
 
-/// The business said no. The codes are the reference's (sync/Q11).
-public struct Refusal: Sendable, Hashable {
-  /// 403 not allowed, 404 no such object, 412 a rule was broken or the object was changed
-  /// meanwhile, 422 the operation makes no sense, 500 anything else.
-  public let code: Int
-  /// One sentence for the user of the app.
-  public let message: String
-  /// The attribute it is about, if it is about one.
-  public let attribute: String?
-  /// For a conflict: what the change was based on, what the business system has.
-  public let baseValue: AttributeValue?
-  public let currentValue: AttributeValue?
-
-  public init(
-    code: Int, message: String, attribute: String? = nil, baseValue: AttributeValue? = nil,
-    currentValue: AttributeValue? = nil
-  ) {
-    self.code = code
-    self.message = message
-    self.attribute = attribute
-    self.baseValue = baseValue
-    self.currentValue = currentValue
-  }
-}
-
-/// A row of an entity at some moment; `values` is nil when there was none with this key.
+/// A row of an entity at some moment; `values` is nil when there was none with this key, or one that
+/// does not fit the model.
 public struct RowImage: Sendable, Equatable {
   public let entity: String
   public let key: ObjectKey
   public let values: [AttributeValue]?
+  /// Why the model cannot take the row that is there; nil where it can, or there is no row.
+  public let rejected: RejectedRow?
 
   public init(entity: String, key: ObjectKey, values: [AttributeValue]?) {
     self.entity = entity
     self.key = key
     self.values = values
+    rejected = nil
+  }
+
+  /// A row that is there and does not fit.
+  public init(_ rejected: RejectedRow, key: ObjectKey) {
+    entity = rejected.entity
+    self.key = key
+    values = nil
+    self.rejected = RejectedRow(
+      entity: rejected.entity, key: key.text, attribute: rejected.attribute,
+      reason: rejected.reason)
   }
 }
 
@@ -212,23 +201,6 @@ public struct EntitySlice: Sendable, Equatable {
   public init(rows: [RowImage], next: [AttributeValue]?) {
     self.rows = rows
     self.next = next
-  }
-}
-
-/// A row that the business system holds but the model cannot take.
-public struct RejectedRow: Sendable, Equatable {
-  public let entity: String
-  /// The key as far as it can be told.
-  public let key: String
-  public let attribute: String
-  /// What is wrong and what to do.
-  public let reason: String
-
-  public init(entity: String, key: String, attribute: String, reason: String) {
-    self.entity = entity
-    self.key = key
-    self.attribute = attribute
-    self.reason = reason
   }
 }
 

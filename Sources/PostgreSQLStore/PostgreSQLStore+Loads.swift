@@ -79,12 +79,42 @@ extension PostgreSQLStore {
       """, [.integers(names.map { entityNumbers[$0.entity] }), .texts(names.map(\.key.text))])
   }
 
-  package func keep(rejected row: RejectedRow) throws(StoreError) {
-    try lead(
+  package func note(
+    rejected rows: [RejectedRow], fitting: [ObjectName]
+  ) throws(StoreError) {
+    let entities = rows.map(\.entity) + fitting.map(\.entity)
+    guard !entities.isEmpty else { return }
+    var requests = [
+      PostgreSQLConnection.Request(
+        """
+        DELETE FROM ferry_store.rejected AS r USING unnest($2::text[], $3::text[]) AS n(entity, key)
+        WHERE r.package = $1 AND r.entity = n.entity AND r.key = n.key
+        """,
+        [number, .texts(entities), .texts(rows.map(\.key) + fitting.map(\.key.text))])
+    ]
+    if !rows.isEmpty {
+      requests.append(
+        PostgreSQLConnection.Request(
+          """
+          INSERT INTO ferry_store.rejected (package, entity, key, attribute, reason)
+          SELECT $1, n.* FROM unnest($2::text[], $3::text[], $4::text[], $5::text[]) AS n
+          """, rejected(rows)))
+    }
+    try lead(requests)
+  }
+
+  package func rejectedRows() throws(StoreError) -> RejectedRows {
+    let rows = try rows(
       """
-      INSERT INTO ferry_store.rejected (package, entity, key, attribute, reason)
-      SELECT $1, n.* FROM unnest($2::text[], $3::text[], $4::text[], $5::text[]) AS n
-      """, rejected([row]))
+      SELECT count(*) OVER (), entity, key, attribute, reason FROM ferry_store.rejected
+      WHERE package = $1 LIMIT 1
+      """, [number])
+    guard rows.count == 1 else { return RejectedRows() }
+    return RejectedRows(
+      count: Int(rows.integer(0, 0) ?? 0),
+      example: RejectedRow(
+        entity: rows.exact(0, 1) ?? "", key: rows.exact(0, 2) ?? "",
+        attribute: rows.exact(0, 3) ?? "", reason: rows.exact(0, 4) ?? ""))
   }
 
   package func absentRows(

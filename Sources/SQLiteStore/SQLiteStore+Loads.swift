@@ -71,11 +71,45 @@ extension SQLiteStore {
     }
   }
 
-  package func keep(rejected row: RejectedRow) throws(StoreError) {
+  package func note(
+    rejected rows: [RejectedRow], fitting: [ObjectName]
+  ) throws(StoreError) {
+    // An entity's name has no blank. One pass over the table forgets all of them.
+    let names =
+      rows.map { "\($0.entity) \($0.key)" } + fitting.map { "\($0.entity) \($0.key.text)" }
+    guard !names.isEmpty else { return }
     try sql { () throws(SQLiteError) in
       try writer.run(
-        "INSERT INTO rejected (package, entity, key, attribute, reason) VALUES (?, ?, ?, ?, ?)",
-        number, .text(row.entity), .text(row.key), .text(row.attribute), .text(row.reason))
+        """
+        DELETE FROM rejected WHERE package = ?
+          AND entity || ' ' || key IN (SELECT value FROM json_each(?))
+        """, number,
+        .text(
+          String(decoding: RowCoder.encode(names.map(AttributeValue.text)), as: UTF8.self)))
+      for row in rows {
+        try writer.run(
+          "INSERT INTO rejected (package, entity, key, attribute, reason) VALUES (?, ?, ?, ?, ?)",
+          number, .text(row.entity), .text(row.key), .text(row.attribute), .text(row.reason))
+      }
+    }
+  }
+
+  package func rejectedRows() throws(StoreError) -> RejectedRows {
+    try sql { () throws(SQLiteError) in
+      let count = try writer.value("SELECT count(*) FROM rejected WHERE package = ?", number)?
+        .integer
+      let row = try writer.row(
+        """
+        SELECT entity, key, attribute, reason FROM rejected WHERE package = ?
+        ORDER BY rowid DESC LIMIT 1
+        """, number)
+      return RejectedRows(
+        count: Int(count ?? 0),
+        example: row.map {
+          RejectedRow(
+            entity: $0[0].text ?? "", key: $0[1].text ?? "", attribute: $0[2].text ?? "",
+            reason: $0[3].text ?? "")
+        })
     }
   }
 

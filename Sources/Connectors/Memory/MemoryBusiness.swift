@@ -315,7 +315,10 @@ public final class MemoryBusiness: Sendable {
     var images: [RowImage] = []
     for (entity, key) in transaction.effects.map({ ($0.entity, $0.key) }) + own
     where seen[entity, default: []].insert(key).inserted {
-      images.append(RowImage(entity: entity, key: key, values: transaction.row(entity, key)))
+      let values = transaction.row(entity, key)
+      images.append(
+        package.entity(named: entity).map { RowImage($0, key, values) }
+          ?? RowImage(entity: entity, key: key, values: values))
     }
     return images
   }

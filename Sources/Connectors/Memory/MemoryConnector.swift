@@ -106,7 +106,7 @@ public final class MemoryConnector: Connector {
   public func read(_ entity: Entity, keys: [ObjectKey]) throws(ConnectorError) -> [RowImage] {
     try meet(.read)
     let rows = business.rows(of: entity.name)
-    return keys.map { RowImage(entity: entity.name, key: $0, values: rows[$0]) }
+    return keys.map { RowImage(entity, $0, rows[$0]) }
   }
 
   public func load(
@@ -118,7 +118,9 @@ public final class MemoryConnector: Connector {
     let tables = business.tables
     for (index, entity) in entities.enumerated() {
       let rows = (tables[entity.name] ?? [:]).sorted { $0.key.text < $1.key.text }
-      let images = rows.map { RowImage(entity: entity.name, key: $0.key, values: $0.value) }
+      let all = rows.map { RowImage(entity, $0.key, $0.value) }
+      for row in all.compactMap(\.rejected) { rejected(row) }
+      let images = all.filter { $0.rejected == nil }
       let isTorn = fault != nil && index == entities.count - 1
       let given = isTorn ? Array(images.prefix(images.count / 2)) : images
       if !given.isEmpty { try each(entity, given) }
@@ -136,11 +138,9 @@ public final class MemoryConnector: Connector {
       guard case .text(let text)? = last else { return true }
       return row.key.text > text
     }
-    let images = rest.prefix(count).map {
-      RowImage(entity: entity.name, key: $0.key, values: $0.value)
-    }
+    let images = rest.prefix(count).map { RowImage(entity, $0.key, $0.value) }
     return EntitySlice(
-      rows: images,
+      rows: images.filter { $0.rejected == nil },
       next: rest.count > count ? images.last.map { [.text($0.key.text)] } : nil)
   }
 
@@ -172,4 +172,15 @@ public final class MemoryConnector: Connector {
 
   private static let away: ConnectorError = ConnectorError(
     "The business system in memory is not reachable", hint: "It is tried again.", isTransient: true)
+}
+
+extension RowImage {
+  /// A row of a table in memory, which takes every value.
+  init(_ entity: Entity, _ key: ObjectKey, _ values: [AttributeValue]?) {
+    if let values, let rejected = RejectedRow(values, of: entity, key: key) {
+      self.init(rejected, key: key)
+    } else {
+      self.init(entity: entity.name, key: key, values: values)
+    }
+  }
 }

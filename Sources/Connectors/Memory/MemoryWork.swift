@@ -50,7 +50,9 @@ struct MemoryWork {
       let isText = entity.attributes[position].type == .string
       row[position] = isText ? .text("K\(last + 1)") : .integer(last + 1)
     }
-    if let refusal = unfit(row) { return .refused(refusal) }
+    if let refusal = unfit(Dictionary(uniqueKeysWithValues: zip(row.indices, row))) {
+      return .refused(refusal)
+    }
     let key = entity.key(of: row)
     if transaction.row(entity.name, key) != nil {
       return .refused(
@@ -85,8 +87,9 @@ struct MemoryWork {
       transaction.write(entity.name, key, nil)
       return .accepted(key)
     }
+    // What others wrote into the row is their matter.
+    if let refusal = unfit(operation.changed) { return .refused(refusal) }
     for (position, value) in operation.changed { row[position] = value }
-    if let refusal = unfit(row) { return .refused(refusal) }
     guard entity.key(of: row) == key else {
       return .refused(
         Refusal(code: 422, message: "The key of \(entity.name) \(key) cannot be changed."))
@@ -96,21 +99,19 @@ struct MemoryWork {
   }
 
   private func conflict(_ row: [AttributeValue]) -> Refusal? {
-    for (position, based) in operation.base.sorted(by: { $0.key < $1.key })
-    where row[position] != based {
-      let name = operation.entity.attributes[position].name
-      return Refusal(
-        code: 412,
-        message: "\(name) was changed meanwhile: this change was based on \(based.shown), "
-          + "the business system has \(row[position].shown).",
-        attribute: name, baseValue: based, currentValue: row[position])
-    }
-    return nil
+    Refusal(
+      conflicts: operation.base.sorted { $0.key < $1.key }.filter { row[$0.key] != $0.value }
+        .map { position, based in
+          Refusal.Conflict(
+            attribute: operation.entity.attributes[position].name, baseValue: based,
+            currentValue: row[position])
+        })
   }
 
-  private func unfit(_ row: [AttributeValue]) -> Refusal? {
-    for (attribute, value) in zip(operation.entity.attributes, row)
-    where attribute.type.canonical(value) != value {
+  private func unfit(_ values: [Int: AttributeValue]) -> Refusal? {
+    for (position, value) in values.sorted(by: { $0.key < $1.key }) {
+      let attribute = operation.entity.attributes[position]
+      guard attribute.type.canonical(value) != value else { continue }
       return Refusal(
         code: 422, message: "\(attribute.name) \(value.shown) is no \(attribute.type.rawValue).",
         attribute: attribute.name)

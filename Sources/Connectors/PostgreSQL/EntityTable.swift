@@ -97,38 +97,30 @@ struct EntityTable: Sendable {
   func row(_ texts: [String?]) -> Row {
     var values: [AttributeValue] = []
     values.reserveCapacity(texts.count)
-    for (column, text) in zip(columns, texts) {
-      guard let value = column.value(text), !value.isNull || column.attribute.isNullable else {
-        return .rejected(rejected(row: values, text, column))
+    for (position, column) in columns.enumerated() {
+      guard let value = column.value(texts[position]),
+        !value.isNull || column.attribute.isNullable
+      else {
+        return .rejected(
+          RejectedRow(
+            entity,
+            keyValues: entity.key.map { texts[$0] == nil ? nil : columns[$0].value(texts[$0]) },
+            at: position, shown: texts[position].map { "\"\($0)\"" },
+            place: "\(schema.name).\(column.column.name)"))
       }
       values.append(value)
     }
     return .success(values)
   }
 
-  private func rejected(
-    row values: [AttributeValue], _ text: String?, _ column: ColumnForm
-  ) -> RejectedRow {
-    let place = "\(schema.name).\(column.column.name)"
-    let type = column.attribute.type.rawValue
-    let reason =
-      if let text {
-        "\"\(text)\" is no \(type); correct it in \(place), "
-          + "or make the attribute a string in the model"
-      } else {
-        "it is empty and the model says it never is; fill it in \(place), "
-          + "or make the attribute nullable in the model"
-      }
-    let known = entity.key.filter { $0 < values.count }
-    return RejectedRow(
-      entity: entity.name, key: ObjectKey(known.map { values[$0] }).text,
-      attribute: column.attribute.name, reason: reason)
-  }
-
   func image(_ key: ObjectKey, _ rows: PostgreSQLRows?) -> RowImage {
-    var values: [AttributeValue]?
-    if let rows, rows.count == 1, case .success(let read) = row(rows.row(0)) { values = read }
-    return RowImage(entity: entity.name, key: key, values: values)
+    guard let rows, rows.count == 1 else {
+      return RowImage(entity: entity.name, key: key, values: nil)
+    }
+    return switch row(rows.row(0)) {
+    case .success(let values): RowImage(entity: entity.name, key: key, values: values)
+    case .rejected(let row): RowImage(row, key: key)
+    }
   }
 }
 

@@ -89,9 +89,13 @@ struct EntityTable: Sendable {
   }
 
   func image(_ key: ObjectKey, _ connection: Connection) throws(SQLiteError) -> RowImage {
-    var values: [AttributeValue]?
-    if let raw = try rawRow(key, connection), case .success(let read) = row(raw) { values = read }
-    return RowImage(entity: entity.name, key: key, values: values)
+    guard let raw = try rawRow(key, connection) else {
+      return RowImage(entity: entity.name, key: key, values: nil)
+    }
+    return switch row(raw) {
+    case .success(let values): RowImage(entity: entity.name, key: key, values: values)
+    case .rejected(let row): RowImage(row, key: key)
+    }
   }
 
   /// The values of a raw row; what does not fit the model is null.
@@ -133,43 +137,33 @@ struct EntityTable: Sendable {
   func row(_ raw: [SQLiteValue]) -> Row {
     var values: [AttributeValue] = []
     values.reserveCapacity(raw.count)
-    for (column, raw) in zip(columns, raw) {
-      guard let value = column.value(raw) else {
-        return .rejected(rejected(row: values, raw, column, isKeyForm: false))
-      }
-      if value.isNull, !column.attribute.isNullable {
-        return .rejected(rejected(row: values, raw, column, isKeyForm: false))
+    for (position, column) in columns.enumerated() {
+      guard let value = column.value(raw[position]), !value.isNull || column.attribute.isNullable
+      else {
+        return .rejected(
+          RejectedRow(
+            entity, keyValues: keyValues(raw), at: position,
+            shown: raw[position].isNull ? nil : raw[position].shown, place: place(position)))
       }
       values.append(value)
     }
     for position in entity.key where columns[position].raw(values[position]) != raw[position] {
-      return .rejected(rejected(row: values, raw[position], columns[position], isKeyForm: true))
+      let type = columns[position].attribute.type.rawValue
+      return .rejected(
+        RejectedRow(
+          entity, keyValues: keyValues(raw), at: position,
+          reason: "the key \(raw[position].shown) is not written as \(type)s are; "
+            + "write it in the canonical form in \(place(position))"))
     }
     return .success(values)
   }
 
-  private func rejected(
-    row values: [AttributeValue], _ raw: SQLiteValue, _ column: ColumnForm, isKeyForm: Bool
-  ) -> RejectedRow {
-    let place = "\(schema.name).\(column.attribute.column)"
-    let type = column.attribute.type.rawValue
-    let reason =
-      if isKeyForm {
-        "the key \(raw.shown) is not written as \(type)s are; "
-          + "write it in the canonical form in \(place)"
-      } else if raw.isNull {
-        "it is empty and the model says it never is; fill it in \(place), "
-          + "or make the attribute nullable in the model"
-      } else if column.attribute.type.isBig {
-        "it is no \(type), but \(raw.shown); correct it in \(place)"
-      } else {
-        "\(raw.shown) is no \(type); correct it in \(place), "
-          + "or make the attribute a string in the model"
-      }
-    let known = entity.key.filter { $0 < values.count }
-    return RejectedRow(
-      entity: entity.name, key: ObjectKey(known.map { values[$0] }).text,
-      attribute: column.attribute.name, reason: reason)
+  private func keyValues(_ raw: [SQLiteValue]) -> [AttributeValue?] {
+    entity.key.map { raw[$0].isNull ? nil : columns[$0].value(raw[$0]) }
+  }
+
+  private func place(_ position: Int) -> String {
+    "\(schema.name).\(columns[position].attribute.column)"
   }
 }
 

@@ -19,6 +19,9 @@ struct ServerStatus {
     /// Rows of a load that is under way, and of how many.
     var loadedRows: Int64?
     var loadRows: Int64?
+    /// Rows that do not fit the model, and one of them with its cure.
+    var leftOutRows: Int64?
+    var leftOutExample: String?
     /// What fails, with its cure where there is one.
     var problems: [String] = []
   }
@@ -102,6 +105,12 @@ struct ServerStatus {
       package.comparedSeconds = metrics.value("ferry_load_age_seconds", name)
       package.loadedRows = own["load"]?["rows"]?.integer
       package.loadRows = own["load"]?["of"]?.integer
+      if let leftOut = own["leftOut"] {
+        func word(_ name: String) -> String { leftOut[name]?.string ?? "" }
+        package.leftOutRows = leftOut["rows"]?.integer
+        package.leftOutExample =
+          "\(word("entity")) \(word("key")): \(word("attribute")): \(word("reason"))"
+      }
       if let message = own["message"]?.string {
         package.problems.append(CommandFailure.joined(message, own["hint"]?.string ?? ""))
       }
@@ -158,6 +167,8 @@ extension ServerStatus.Package {
     writer.field("comparedMillisecondsAgo", comparedSeconds.map { Int64($0 * 1_000) })
     writer.field("loadedRows", loadedRows)
     writer.field("loadRows", loadRows)
+    writer.field("leftOutRows", leftOutRows)
+    writer.field("leftOutExample", leftOutExample)
     writer.key("problems")
     writer.array(problems) { $0.string($1) }
     writer.endObject()

@@ -45,6 +45,12 @@ struct StatusText {
     if let compared = package.comparedSeconds {
       line("  rows", "last compared \(StatusText.span(compared)) ago, or at the start")
     }
+    if let rows = package.leftOutRows {
+      line(
+        "  left out",
+        "\(Terminal.counted(Int(rows), "row", "rows")), see the log and `ferry why`"
+          + (package.leftOutExample.map { ": \($0)" } ?? ""))
+    }
     for problem in package.problems { line("  problem", problem) }
   }
 

@@ -3,23 +3,14 @@ import FerryModel
 import FerryWire
 
 /// Whether a row may go into the cache: a device refuses a page that holds one that does not fit.
+/// Everything that a connector read is asked about here: by a load, by its key, or after a write.
 enum RowCheck {
   static func problem(_ image: RowImage, _ entity: Entity) -> RejectedRow? {
+    if let rejected = image.rejected { return rejected }
     guard let values = image.values else { return nil }
+    if let rejected = RejectedRow(values, of: entity, key: image.key) { return rejected }
     func rejected(_ attribute: String, _ reason: String) -> RejectedRow {
       RejectedRow(entity: entity.name, key: image.key.text, attribute: attribute, reason: reason)
-    }
-    guard values.count == entity.attributes.count else {
-      return rejected("", "it has \(values.count) values; the model has \(entity.attributes.count)")
-    }
-    for (attribute, value) in zip(entity.attributes, values) {
-      if value.isNull, !attribute.isNullable {
-        return rejected(attribute.name, "it is null; let the model allow null, or correct the row")
-      }
-      if attribute.type.canonical(value) != value {
-        return rejected(
-          attribute.name, "\(value.shown) is not a canonical \(attribute.type.rawValue)")
-      }
     }
     if let large = RowCheck.tooLarge(values, entity) {
       return rejected(

@@ -10,6 +10,8 @@ struct MetricsText {
     let state: PackageMeter.State
     let isLoaded: Bool
     let isTroubled: Bool
+    /// Rows of the business system that do not fit the model.
+    let rejectedRows: Int
   }
 
   private(set) var text: String = ""
@@ -77,6 +79,10 @@ struct MetricsText {
     each("ferry_store_trouble", "gauge", "1 while the store cannot be used.", entries) {
       $0.isTroubled ? "1" : "0"
     }
+    each(
+      "ferry_rows_left_out", "gauge",
+      "Rows of the business system that no device gets, as they do not fit the model.", entries
+    ) { "\($0.rejectedRows)" }
   }
 
   private mutating func writeHistograms(_ entries: [Entry]) {

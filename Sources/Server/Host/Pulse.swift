@@ -9,6 +9,7 @@ public final class Pulse: Sendable {
     var trouble: ServerError?
     var business: String?
     var load: LoadProgress?
+    var rejected = RejectedRows()
     var comparison: ComparisonReport?
     var compared: (at: Duration, report: ComparisonReport)?
     var beat: Timestamp
@@ -25,16 +26,19 @@ public final class Pulse: Sendable {
     state = Mutex(State(beat: world.clock.now))
   }
 
-  /// The store's thread is alive; `isLoaded` where it could be asked.
-  func beat(isLoaded: Bool?) {
+  /// The store's thread is alive; `isLoaded` where it could be asked. `rejected`: the rows that no
+  /// device gets.
+  func beat(isLoaded: Bool?, rejected: RejectedRows) {
     let now = world.clock.now
     state.withLock { state in
       state.isLoaded = isLoaded ?? state.isLoaded
+      state.rejected = rejected
       state.beat = now
     }
   }
 
   var isLoaded: Bool { state.withLock { $0.isLoaded } }
+  var rejectedRows: Int { state.withLock { $0.rejected.count } }
   var isTroubled: Bool { state.withLock { $0.trouble != nil } }
 
   /// What the store said last; nil when it takes what is written. Each change is logged once.
@@ -120,6 +124,20 @@ extension Pulse.Report {
     if let business = state.business { writer.field("business", business) }
     if let load = state.load { load.write(to: &writer) }
     writeComparison(to: &writer)
+    writeRejected(to: &writer)
+  }
+
+  /// How many rows do not fit the model, and one of them with its cure.
+  private func writeRejected(to writer: inout JSONWriter) {
+    guard let row = state.rejected.example else { return }
+    writer.key("leftOut")
+    writer.beginObject()
+    writer.field("rows", Int64(state.rejected.count))
+    writer.field("entity", row.entity)
+    writer.field("key", row.key)
+    writer.field("attribute", row.attribute)
+    writer.field("reason", row.reason)
+    writer.endObject()
   }
 
   /// How old the last comparison of all rows is, what it found and what it cost.

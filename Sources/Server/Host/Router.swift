@@ -117,7 +117,8 @@ public struct Router: Sendable {
     let entries = packages.map { served in
       MetricsText.Entry(
         package: served.package.id, state: served.service.meter.reading,
-        isLoaded: served.service.pulse.isLoaded, isTroubled: !served.service.pulse.report.isWell)
+        isLoaded: served.service.pulse.isLoaded, isTroubled: !served.service.pulse.report.isWell,
+        rejectedRows: served.service.pulse.rejectedRows)
     }
     let text = MetricsText(entries, refusals: meter.refusals, now: world.clock.moment).text
     return HTTPResponse(

@@ -10,7 +10,7 @@ extension ServiceHost {
     let step = try service.endLoad(ticket)
     if case .done = step {
       meter.loaded(at: world.clock.moment)
-      pulse.beat(isLoaded: try service.isLoaded())
+      pulse.beat(isLoaded: try service.isLoaded(), rejected: service.rejectedRows)
     }
     return step
   }

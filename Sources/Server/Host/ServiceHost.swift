@@ -110,7 +110,7 @@ public actor ServiceHost {
       }
     }
     service.onArrival = { [weak self] in self?.assumeIsolated { host in host.wakeWorkers() } }
-    pulse.beat(isLoaded: made.isLoaded)
+    pulse.beat(isLoaded: made.isLoaded, rejected: made.service.rejectedRows)
     ticking()
   }
 
@@ -368,9 +368,9 @@ public actor ServiceHost {
         wakeWorkers()
         wakeReaders()
       }
-      pulse.beat(isLoaded: try service.isLoaded())
+      pulse.beat(isLoaded: try service.isLoaded(), rejected: service.rejectedRows)
     } catch {
-      pulse.beat(isLoaded: nil)
+      pulse.beat(isLoaded: nil, rejected: service.rejectedRows)
     }
   }
 

@@ -76,14 +76,13 @@ extension Service {
     } else {
       try guarded { () throws(StoreError) in try loads.stage(batch, moment: moment) }
     }
+    tell(rejected: batch.rejected)
   }
 
   /// Keeps why a row of the business system is not in the cache.
   public func stage(_ ticket: LoadTicket, rejected row: RejectedRow) throws(ServerError) {
     guard load?.ticket == ticket else { return }
-    world.log.warn(
-      "a row does not fit the model", ("entity", row.entity), ("key", row.key),
-      ("attribute", row.attribute), ("reason", row.reason))
+    tell(rejected: [row])
     try guarded { () throws(StoreError) in try store.stage(rejected: [row]) }
   }
 
@@ -108,12 +107,15 @@ extension Service {
     let verdict = machine.judge(absences)
     var summary = load?.summary ?? LoadSummary()
     var later: [ObjectName: Int64] = [:]
+    var all: RejectedRows?
     let (fresh, made) = try writeRows { transaction, machine throws(StoreError) in
       try store.dropStaged(staged.map(\.name))
       for row in staged { try apply(row, ticket, &machine, &summary, &later) }
       guard isLast else { return (Set<Int64>(), []) }
       for row in verdict.deleted { try delete(row, ticket, &machine, &summary, &later) }
-      return (try store.closeLoad(transaction), [])
+      let fresh = try store.closeLoad(transaction)
+      all = try store.rejectedRows()
+      return (fresh, [])
     }
     loads.see(made)
     for (name, moment) in later { readLater(name, metAt: moment) }
@@ -133,6 +135,7 @@ extension Service {
         ("partitions", verdict.doubted.map(String.init).joined(separator: ",")))
     }
     memory.committedAll()
+    if let all { rejectedRows = all }
     stir(partitions: fresh, answered: [])
     if verdict.doubted.isEmpty {
       cursors.loadEnded(names: toBeRead)
@@ -223,38 +226,37 @@ extension Service {
     defer { marks.end(task.mark) }
     guard let position = rules.position(of: task.entity.name) else { return }
     let later: Set<ObjectName>
-    let confirmed: [ObjectName]
+    let met: MetRows
     do throws(ServerError) {
-      (later, confirmed) = try take(rows, of: task, position)
+      (later, met) = try take(rows, of: task, position)
     } catch {
       // The store did not take them; they are read once more.
       readAgain(task)
       throw error
     }
     for name in later { readLater(name, metAt: task.mark.moment) }
-    for name in confirmed { marks.confirm(name) }
+    for name in met.names { marks.confirm(name) }
+    tell(met)
     settled(task.keys.lazy.map { ObjectName(entity: task.entity.name, key: $0) })
   }
 
   private func take(
     _ rows: [RowImage], of task: ReadBackTask, _ position: Int
-  ) throws(ServerError) -> (later: Set<ObjectName>, confirmed: [ObjectName]) {
+  ) throws(ServerError) -> (later: Set<ObjectName>, met: MetRows) {
     try write { _, machine throws(StoreError) in
       var later: Set<ObjectName> = []
-      var confirmed: [ObjectName] = []
+      var met = MetRows()
       for row in rows {
         let name = ObjectName(entity: row.entity, key: row.key)
         let version = try cache.state(of: name).version
         if claims.holds(name) || marks.isTouched(name, version: version, since: task.mark) {
           later.insert(name)
-        } else if let problem = RowCheck.problem(row, task.entity) {
-          try store.keep(rejected: problem)
         } else {
-          try machine.apply(RowName(position, row.key), row.values, cache)
-          confirmed.append(name)
+          try met.take(row, position, &machine, cache)
         }
       }
-      return ((later, confirmed), [])
+      try keep(&met)
+      return ((later, met), [])
     }
   }
 

@@ -23,8 +23,9 @@ extension Service {
     if store.leads {
       let arrived = try guarded { () throws(StoreError) in try store.arrivals() }
       for received in arrived { try take(received) }
-    } else if let news = try reading({ () throws(StoreError) in try store.news() }) {
-      take(news)
+    } else {
+      if let news = try reading({ () throws(StoreError) in try store.news() }) { take(news) }
+      rejectedRows = try reading { () throws(StoreError) in try store.rejectedRows() }
     }
     lastLook = asked
   }

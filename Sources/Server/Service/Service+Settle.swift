@@ -10,7 +10,8 @@ extension Service {
     let active = ids.compactMap { replays[$0] }
     guard !active.isEmpty else { return ids.map { _ in .done } }
     let touched: [Int64: [ObjectName]]
-    do throws(ServerError) { touched = try writeAnswers(active) } catch {
+    let met: MetRows
+    do throws(ServerError) { (touched, met) = try writeAnswers(active) } catch {
       // What was performed is not forgotten because the store was full or away.
       for replay in active {
         replays[replay.id]?.owed = .settle
@@ -30,6 +31,7 @@ extension Service {
       releaseContents(replay)
     }
     settled(written)
+    tell(met)
     for (id, names) in touched.sorted(by: { $0.key < $1.key }) {
       guard var replay = replays[id] else { continue }
       let action = replay.machine.take(touched: names)
@@ -65,9 +67,10 @@ extension Service {
   /// Gives what was touched by others since it was seen, by task; nothing of such a task is written.
   private func writeAnswers(
     _ active: [ActiveReplay]
-  ) throws(ServerError) -> [Int64: [ObjectName]] {
+  ) throws(ServerError) -> (touched: [Int64: [ObjectName]], met: MetRows) {
     try write { transaction, machine throws(StoreError) in
       var touched: [Int64: [ObjectName]] = [:]
+      var met = MetRows()
       let cache = try cache.reading(
         active.flatMap { replay in
           replay.machine.seen.keys.sorted().compactMap { name in
@@ -86,11 +89,7 @@ extension Service {
       for replay in active where touched[replay.id] == nil {
         for (name, seen) in replay.machine.seen.sorted(by: { $0.key < $1.key }) {
           guard let position = rules.position(of: name.entity) else { continue }
-          if let problem = RowCheck.problem(seen.image, package.entities[position]) {
-            try store.keep(rejected: problem)
-          } else {
-            try machine.apply(RowName(position, name.key), seen.image.values, cache)
-          }
+          try met.take(seen.image, position, &machine, cache)
         }
         answers += replay.machine.operations.indices.compactMap { index -> Answer? in
           guard let outcome = replay.machine.outcomes[index] else { return nil }
@@ -101,7 +100,8 @@ extension Service {
         answered += self.answered(replay)
       }
       try store.answer(answers, transaction)
-      return (touched, answered)
+      try keep(&met)
+      return ((touched, met), answered)
     }
   }
 

@@ -37,6 +37,8 @@ public final class Service {
   private var lastExchange: ExchangeID = 0
   let loads: LoadWork
   var loadMachine: LoadMachine
+  /// What no device gets; on a node that follows, as it was when it was last asked for.
+  var rejectedRows = RejectedRows()
   var load: ActiveLoad?
   /// What a comparison in slices has seen; nil while there is none.
   var compared: (work: LoadWork, since: Int64)?
@@ -139,6 +141,7 @@ public final class Service {
     madeKeys = made
     users.add(self)
     users.tokenUsers.set(greatestAge: .seconds(limits.issuerRightsHours * 3_600))
+    rejectedRows = try guarded { () throws(StoreError) in try store.rejectedRows() }
     guard store.leads else {
       try catchUp()
       return

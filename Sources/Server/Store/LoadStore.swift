@@ -11,8 +11,11 @@ package protocol LoadStore: AnyObject {
   func stage(rejected rows: [RejectedRow]) throws(StoreError)
   func nextStaged(limit: Int) throws(StoreError) -> [StagedRow]
   func dropStaged(_ names: [RowName]) throws(StoreError)
-  /// A row that does not fit, met outside of a load.
-  func keep(rejected row: RejectedRow) throws(StoreError)
+  /// Rows met outside of a load: what is known of those that do not fit is replaced, and what was
+  /// known of those that fit by now is forgotten.
+  func note(rejected rows: [RejectedRow], fitting: [ObjectName]) throws(StoreError)
+  /// How many rows of the business system do not fit, and one of them.
+  func rejectedRows() throws(StoreError) -> RejectedRows
   /// Rows that are not deleted and that `isSeen` does not know, by partition (0: nobody's), with how
   /// many rows the partition has.
   func absentRows(
@@ -27,6 +30,18 @@ package protocol LoadStore: AnyObject {
   /// The cursor up to which the cache has what the business system has.
   func sourceCursor() throws(StoreError) -> String?
   func keep(sourceCursor: String) throws(StoreError)
+}
+
+/// The rows of the business system that no device gets, because they do not fit the model.
+package struct RejectedRows: Sendable, Equatable {
+  package var count: Int
+  /// One of them, for an operator to begin with.
+  package var example: RejectedRow?
+
+  package init(count: Int = 0, example: RejectedRow? = nil) {
+    self.count = count
+    self.example = example
+  }
 }
 
 /// A row of a load that differs from the cache.

@@ -203,8 +203,12 @@ extension NodeView: Store {
     try lead { store throws(StoreError) in try store.dropStaged(names) }
   }
 
-  func keep(rejected row: RejectedRow) throws(StoreError) {
-    try lead { store throws(StoreError) in try store.keep(rejected: row) }
+  func note(rejected rows: [RejectedRow], fitting: [ObjectName]) throws(StoreError) {
+    try lead { store throws(StoreError) in try store.note(rejected: rows, fitting: fitting) }
+  }
+
+  func rejectedRows() throws(StoreError) -> RejectedRows {
+    try any { store throws(StoreError) in try store.rejectedRows() }
   }
 
   func absentRows(

@@ -11,6 +11,9 @@ public protocol ConnectorStage: AnyObject {
   /// Whether it keeps big values: its business system holds `ConnectorSuite.document` too, without
   /// rows, and the connector's model is `ConnectorSuite.packageWithContents`. False if not said.
   var keepsContents: Bool { get }
+  /// Whether others can write values that the model cannot take: a dateTime `infinity`, a decimal
+  /// `NaN`. A business system that refuses them says false. True if not said.
+  var takesUnfitValues: Bool { get }
   /// A new instance over the same business system, as after a restart.
   func connector() throws -> any Connector
   /// Someone else changes attributes of a row, behind every connector's back.
@@ -19,6 +22,7 @@ public protocol ConnectorStage: AnyObject {
 
 extension ConnectorStage {
   public var keepsContents: Bool { false }
+  public var takesUnfitValues: Bool { true }
 
   /// The model that the connector serves.
   public var package: Package {
@@ -139,6 +143,16 @@ final class ConnectorProof {
   func value(_ entity: Entity, _ key: ObjectKey, _ attribute: String) throws -> AttributeValue? {
     guard let position = entity.position(of: attribute) else { return nil }
     return try row(entity, key)?[position]
+  }
+
+  /// What a load gives of one entity, and what it leaves out of all.
+  func load(_ entity: Entity) throws -> (rows: [RowImage], rejected: [RejectedRow]) {
+    var rows: [RowImage] = []
+    var rejected: [RejectedRow] = []
+    try connector.load(
+      stage.package.entities, each: { if $0.name == entity.name { rows += $1 } },
+      rejected: { rejected.append($0) })
+    return (rows, rejected)
   }
 
   /// All rows of a load by entity name.

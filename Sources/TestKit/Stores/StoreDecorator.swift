@@ -162,8 +162,12 @@ extension StoreDecorator {
     try inner.dropStaged(names)
   }
 
-  package func keep(rejected row: RejectedRow) throws(StoreError) {
-    try inner.keep(rejected: row)
+  package func note(rejected rows: [RejectedRow], fitting: [ObjectName]) throws(StoreError) {
+    try inner.note(rejected: rows, fitting: fitting)
+  }
+
+  package func rejectedRows() throws(StoreError) -> RejectedRows {
+    try inner.rejectedRows()
   }
 
   package func absentRows(

@@ -53,6 +53,31 @@ extension StoreSuite {
       proof.expectEqual(try store.clock(), clock, "the clock after a second load")
       proof.expectEqual(try store.explain("Item", "9").rejectedReason, nil, "rejected before")
     },
+    StoreCase("A row that is left out is noted once, counted, and forgotten when it fits") {
+      proof in
+      let store = proof.store
+      func row(_ key: String, _ reason: String) -> RejectedRow {
+        RejectedRow(entity: "Item", key: key, attribute: "text", reason: reason)
+      }
+      func note(_ rows: [RejectedRow], _ fitting: [String] = []) throws {
+        try store.numbered { _ throws(StoreError) in
+          try store.note(
+            rejected: rows,
+            fitting: fitting.map { ObjectName(entity: "Item", key: ObjectKey(text: $0)) })
+        }
+      }
+      proof.expectEqual(try store.rejectedRows(), RejectedRows(), "rows left out at first")
+      try note([row("1", "first"), row("\"a \\\"b\\\"\"", "second")])
+      try note([row("1", "third")], ["2"])
+      proof.expectEqual(try store.rejectedRows().count, 2, "rows left out")
+      proof.expectEqual(try store.explain("Item", "1").rejectedReason, "text: third", "the reason")
+      try note([], ["\"a \\\"b\\\"\""])
+      proof.expectEqual(
+        try store.rejectedRows(), RejectedRows(count: 1, example: row("1", "third")), "the rest")
+      try note([], ["1"])
+      proof.expectEqual(try store.rejectedRows(), RejectedRows(), "rows left out in the end")
+      proof.expectEqual(try store.explain("Item", "1").rejectedReason, nil, "no reason any more")
+    },
     StoreCase("Rows that a load did not see are found by partition") { proof in
       let store = proof.store
       let (a, b) = (try proof.put(1...3, in: place("A")), try proof.put(4...5, in: place("B")))
