@@ -90,8 +90,18 @@ final class Business: Connector {
       return .refused(Refusal(code: 404, message: "there is no such object"))
     }
     if !comparesFirst, let refusal = judged(operation, key) { return .refused(refusal) }
-    for (position, base) in operation.base.sorted(by: { $0.key < $1.key })
-    where values[position] != base {
+    let changed = operation.base.sorted { $0.key < $1.key }.filter { values[$0.key] != $0.value }
+    if changed.count > 1,
+      let refusal = Refusal(
+        conflicts: changed.map { position, base in
+          Refusal.Conflict(
+            attribute: entity.attributes[position].name, baseValue: base,
+            currentValue: values[position])
+        })
+    {
+      return .refused(refusal)
+    }
+    for (position, base) in changed {
       return .refused(
         Refusal(
           code: 412, message: "it was changed meanwhile, it is \(values[position].shown)",

@@ -21,4 +21,22 @@ extension ReplayTests {
     #expect(device.answers[changes[1].0]?.outcome == .replayResult)
     #expect(device.answers[changes[1].0]?.written == [:])
   }
+
+  @Test("A conflict on several attributes gives one record for each, in the order of the model")
+  func conflicts() throws {
+    let key = ObjectKey([.integer(10), .integer(1)])
+    bench.business.put(Shop.line, [.integer(10), .integer(1), .text("x"), .text("theirs")])
+    let operation = bench.operation(
+      Shop.line, .update, key, changed: [2: .text("y"), 3: .text("mine")],
+      base: [2: .text("10-1"), 3: .text("a")])
+    try send(operation)
+    try bench.replay()
+    try device.exchange()
+    let records = try #require(device.answers[operation.0]?.logRecords)
+    #expect(records.map(\.attribute) == ["code", "text"])
+    #expect(records.map(\.baseValue) == [.text("10-1"), .text("a")])
+    #expect(records.map(\.currentValue) == [.text("x"), .text("theirs")])
+    #expect(records.allSatisfy { $0.code == 412 && $0.requestID == operation.0 })
+    #expect(records.map { $0.message.hasPrefix("code was changed") } == [true, false])
+  }
 }

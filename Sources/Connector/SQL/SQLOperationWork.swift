@@ -121,18 +121,17 @@ public struct SQLOperationWork<Dialect: SQLDialect> {
   }
 
   private func checkBase(_ row: Dialect.Row) throws(Dialect.Interruption) {
+    var conflicts: [Refusal.Conflict] = []
     for (position, based) in operation.base.sorted(by: { $0.key < $1.key }) {
       let current = dialect.value(at: position, of: row)
       guard current != based else { continue }
-      let name = entity.attributes[position].name
-      let shown = current?.shown ?? dialect.shown(at: position, of: row)
-      throw .refused(
-        Refusal(
-          code: 412,
-          message: "\(name) was changed meanwhile: this change was based on \(based.shown), "
-            + "the business system has \(shown).",
-          attribute: name, baseValue: based, currentValue: current ?? .text(shown)))
+      let shown = current == nil ? dialect.shown(at: position, of: row) : nil
+      conflicts.append(
+        Refusal.Conflict(
+          attribute: entity.attributes[position].name, baseValue: based,
+          currentValue: current ?? .text(shown ?? ""), shown: shown))
     }
+    if let refusal = Refusal(conflicts: conflicts) { throw .refused(refusal) }
   }
 
   private func noKey(_ key: ObjectKey) -> Dialect.Interruption {

@@ -17,6 +17,25 @@ extension ConnectorSuite {
       }
       proof.equal(try proof.value(booking, ann, "price"), .text("80"), "price")
     },
+    ConnectorCase("A change of several attributes names each that was changed meanwhile") { proof in
+      try proof.stage.changeByOther(
+        booking, ann, [2: .text("Anna"), 3: .text("80"), 5: .boolean(false)])
+      let refusal = proof.refusal(
+        of: proof.operation(
+          .update, booking, ann,
+          ["price": .text("120"), "passenger": .text("Annette"), "flightID": .integer(17)],
+          base: ["price": .text("99.95"), "passenger": .text("Ann"), "flightID": .integer(17)]),
+        code: 412)
+      proof.equal(refusal?.conflicts.map(\.attribute), ["passenger", "price"], "attributes")
+      proof.equal(
+        refusal?.conflicts.map(\.baseValue), [.text("Ann"), .text("99.95")], "base values")
+      proof.equal(
+        refusal?.conflicts.map(\.currentValue), [.text("Anna"), .text("80")], "current values")
+      proof.equal(refusal?.attribute, "passenger", "the first attribute")
+      for word in ["passenger", "Ann", "Anna", "price", "99.95", "80"] {
+        proof.expect(refusal?.message.contains(word) == true, "the message lacks \(word)")
+      }
+    },
     ConnectorCase("A change of another attribute is no conflict") { proof in
       try proof.stage.changeByOther(booking, ann, [3: .text("80")])
       let (outcomes, touched) = proof.perform(
