@@ -57,7 +57,7 @@ extension FerryError {
     case .invalidValue, .objectExists, .tooLarge, .invalidReference: .correctInput
     case .objectNotFound: .reload
     case .pendingChanges: .decideOnPending
-    case .cancelled, .closed, .wiped: .nothing
+    case .cancelled, .closed: .nothing
     case .offline, .timedOut, .inUse, .notDownloaded: .wait
     case .notSubmitted, .wrongState, .unknownName, .invalidQuery, .objectNotSaved, .keyChanged,
       .operationNotAllowed, .notSubscribed, .notRegistered, .streamNotOpen, .writeOverLength,

@@ -17,8 +17,11 @@ struct ErrorReactionTests {
       (.correctInput, [.invalidValue, .objectExists, .tooLarge, .invalidReference]),
       (.reload, [.objectNotFound]),
       (.decideOnPending, [.pendingChanges]),
-      (.askForHelp, [.deviceLocked, .notAllowed, .damaged, .wrongKey, .incompatibleModel]),
-      (.nothing, [.cancelled, .closed, .wiped]),
+      (
+        .askForHelp,
+        [.deviceLocked, .wiped, .notAllowed, .damaged, .wrongKey, .incompatibleModel]
+      ),
+      (.nothing, [.cancelled, .closed]),
       (.fixCode, [.wrongState, .unknownName, .invalidQuery, .notSubmitted, .keyChanged]),
     ]
     #expect(Set(expected.map(\.0) + [.updateApp]) == Set(FerryError.Reaction.allCases))

@@ -97,6 +97,47 @@ struct SessionTests {
     #expect(!device.handler.heard.contains { $0.hasPrefix("loginFailure") })
   }
 
+  @Test("The state says that a login is needed while an issuer must let the user in again")
+  func staleRights() throws {
+    try logIn()
+    try device.session.subscribe()
+    #expect(try request()?.path == "exchange")
+    try answer(401, #"{"code":"expiredToken","message":"m","hint":"h"}"#)
+    #expect(try request()?.path == "token")
+    try answer(401, #"{"code":"staleRights","message":"m","hint":"h"}"#)
+    #expect(device.session.states.now.login == .needed)
+    #expect(device.handler.heard.contains("loginFailure notLoggedIn"))
+    try logIn()
+    #expect(try request()?.path == "exchange")
+    #expect(device.session.states.now.login == .done)
+  }
+
+  @Test("What an exchange brings is not reported as pending beside it; a draft is")
+  func pendingBeside() throws {
+    func pending(_ request: SessionRequest?) throws -> Int64? {
+      guard let frame = try FrameReader.frames(of: #require(request).body).first,
+        case .hello(let hello) = try Message(frame)
+      else { return nil }
+      return hello.facts.pending
+    }
+    try logIn()
+    try device.session.subscribe()
+    try respond(to: try #require(try request()))
+    var order = device.newOrder("Kiel")
+    try order.create()
+    device.session.requestExchange()
+    let draft = try #require(try request())
+    #expect(try pending(draft) == 1)
+    try respond(to: draft)
+    try order.submitPending()
+    let brings = try #require(try request())
+    #expect(try pending(brings) == 0)
+    try respond(to: brings)
+    device.session.requestExchange()
+    // Sent, and not answered.
+    #expect(try pending(request()) == 0)
+  }
+
   @Test("sync/M13: without a login nothing is sent, and the app is asked for one, once")
   func noLogin() throws {
     try device.session.subscribe()

@@ -86,6 +86,7 @@ struct EventTests {
     try await database.synchronize()
     #expect(
       await first(events) { if case .connected = $0 { true } else { nil } } == true)
+    try await database.signOut()
     server.refuseLogin(user: "nancy")
     _ = try? await database.onlineLogin(user: "nancy", password: "p")
     let login = await first(events) {

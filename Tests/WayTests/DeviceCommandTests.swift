@@ -188,7 +188,7 @@ extension Way {
       let (isOrdered, text) = try await ferry(daemon, "wipe", "--device", id)
       #expect(isOrdered, "\(text)")
       try await until("the device refuses") {
-        !ada.events("loginFailure", "1 changes that were not sent").isEmpty
+        !ada.events("loginFailure", "a change that was not sent").isEmpty
       }
       #expect(try await ada.count("Bookings") > 0)
       try await until("the operator sees it") {

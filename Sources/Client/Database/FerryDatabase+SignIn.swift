@@ -14,7 +14,8 @@ extension FerryDatabase {
   /// that is renewed by itself, also after a restart.
   ///
   /// `notLoggedIn` if the server refuses user or password; `otherOwner` if the database belongs to
-  /// another user: sign that one out first. Without a network `offline` is thrown, and all three go on
+  /// another user, at once and also without a network: sign that one out first. After both, a user
+  /// who was signed in before stays so, and their changes are sent. Without a network `offline` is thrown, and all three go on
   /// by themselves. A cancelled task ends the wait only.
   public func signIn(user: String, password: String) async throws(FerryError) {
     do throws(FerryError) { try await onlineLogin(user: user, password: password) } catch {

@@ -18,7 +18,6 @@ extension FerryDatabase {
   /// interaction, that is used. `notLoggedIn` if there is neither a password nor a token.
   public func onlineLogin() async throws(FerryError) {
     let credentials = try profileCredentials
-    try await runner.act { session in session.login(credentials) }
-    try await runner.synchronize(awaitsAnswers: false, within: settings.patience)
+    try await runner.login(credentials, within: settings.patience)
   }
 }

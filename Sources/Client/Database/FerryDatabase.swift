@@ -201,9 +201,8 @@ public final class FerryDatabase: Sendable {
   /// Logs in and waits for the server's answer, at most `SessionSettings.patience`. If the task is
   /// cancelled, the call throws `cancelled` and the login continues; a handler gets its result.
   public func onlineLogin(user: String, password: String) async throws(FerryError) {
-    try await runner.synchronize(awaitsAnswers: false, within: settings.patience) { session in
-      session.login(Credentials(user: user, password: password))
-    }
+    try await runner.login(
+      Credentials(user: user, password: password), within: settings.patience)
   }
 
   // Synchronization.

@@ -6,10 +6,13 @@ public enum DatabaseEvent: Sendable {
   case connected
   /// The server cannot be reached. Pending changes are kept and sent later.
   case disconnected(FerryError)
-  /// The server needs user and password: show the sign-in screen. Pending changes are kept.
+  /// The server needs user and password: show the sign-in screen. `DatabaseStatus.isSignInNeeded` is
+  /// true then. Pending changes are kept.
   case signInNeeded(FerryError)
   /// Data does not arrive or changes are not sent until somebody acts: `error.reaction` says who.
-  /// With `updateApp` the server has only newer models. Reported once, and again after it was better.
+  /// With `updateApp` the server has only newer models. Where `error.code` is `deviceLocked` or `wiped`
+  /// the operator did it, and the message has the reason; a login does not help. Reported once, and
+  /// again after it was better.
   case helpNeeded(FerryError)
   /// Another page of rows is on the device.
   case downloading(ImportProgress)

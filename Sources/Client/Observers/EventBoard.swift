@@ -8,8 +8,14 @@ package final class EventBoard: StepHandler {
   private let loops = StreamFollowers<DatabaseEvent, Void>()
   /// Entities of the import that is being reported.
   private let imported = Mutex<Set<String>>([])
+  /// Whether the state of the database says that a login is needed: an event says the same.
+  private let isLoginNeeded = Mutex<(@Sendable () -> Bool)?>(nil)
 
   init() {}
+
+  func judge(_ isNeeded: @escaping @Sendable () -> Bool) {
+    isLoginNeeded.withLock { $0 = isNeeded }
+  }
 
   var isFollowed: Bool { loops.count > 0 }
 
@@ -30,7 +36,7 @@ package final class EventBoard: StepHandler {
     switch step {
     case .connected: post(.connected)
     case .disconnected(let error): post(.disconnected(error))
-    case .signInFailed(let error): if !error.isTransient { post(.signInNeeded(error)) }
+    case .signInFailed(let error): if !error.isTransient { postRefusedLogin(error) }
     case .helpNeeded(let error): post(.helpNeeded(error))
     case .downloading(let progress): post(.downloading(progress))
     case .imported(let changes):
@@ -47,6 +53,16 @@ package final class EventBoard: StepHandler {
     case .storageLow: post(.storageLow)
     case .storageRecovered: post(.storageRecovered)
     default: break
+    }
+  }
+
+  /// A login does not help a locked device, nor one that was wiped. Where another user, or a wrong
+  /// password, was refused beside a user who stays signed in, the call has thrown it, and all goes on.
+  private func postRefusedLogin(_ error: FerryError) {
+    if error.code == .deviceLocked || error.code == .wiped {
+      post(.helpNeeded(error))
+    } else if isLoginNeeded.withLock({ $0 })?() ?? true {
+      post(.signInNeeded(error))
     }
   }
 

@@ -40,11 +40,9 @@ extension Session {
   func tellState() throws(FerryError) { tellState(try facts()) }
 
   func tellState(_ facts: SessionMachine.Facts) {
-    let now = store.world.clock.moment
-    let hasToken = facts.hasRefreshToken || facts.accessTokenExpires.map { now < $0 } ?? false
     var state = DatabaseState()
     state.isConnected = isConnected
-    state.login = credentials != nil ? .inProgress : hasToken ? .done : .needed
+    state.login = credentials != nil ? .inProgress : isLoggedIn(facts) ? .done : .needed
     state.subscription =
       facts.isSuspended
       ? .suspended
@@ -55,6 +53,11 @@ extension Session {
     state.offlineSince = offlineSince
     state.failure = lastFailure
     states.post(state)
+  }
+
+  /// Whether requests go on without a login.
+  func isLoggedIn(_ facts: SessionMachine.Facts) -> Bool {
+    !isLoginDemanded && hasToken(facts, store.world.clock.moment)
   }
 
   func setting(_ name: Settings.Name) throws(FerryError) -> String? {

@@ -26,14 +26,11 @@ extension Session {
           hint: "Check that a Ferry server is at this address.", isTransient: true))
       return
     }
-    let owner = try setting(.user)
-    guard owner == nil || owner == answer.user else {
+    if let error = try otherOwner(than: answer.user) {
       credentials = nil
       machine.hasCredentials = false
-      try refuseLogin(
-        FerryError(
-          .otherOwner, "this database belongs to the user \(owner ?? "")",
-          hint: "Give the user \(answer.user) a database file of their own."))
+      if offlineSince != nil { connected() }
+      try refuseLogin(error)
       return
     }
     // A little early, so that no request leaves with a token that ends on its way.
@@ -49,7 +46,7 @@ extension Session {
       return
     }
     machine.succeeded(.exchange, facts: try facts(), now: store.world.clock.moment)
-    isLockTold = false
+    (isLockTold, isLoginDemanded) = (false, false)
     try take(lease: answer.lease, sessionExpiresIn: answer.sessionExpiresIn)
     connected()
     guard reception.kind == .login else { return }
@@ -75,6 +72,8 @@ extension Session {
     let error = Session.serverError(reception.text, status: reception.status)
     let (message, hint) = (error.message, error.hint)
     let code = Session.code(reception.text)
+    // A no of the server is an answer.
+    if offlineSince != nil, reception.status < 500, code != nil { connected() }
     if lane == .channel, code == "tooManyChannels" {
       machine.channelRests(now: store.world.clock.moment)
       return
@@ -88,6 +87,7 @@ extension Session {
       // The subscription stays: the operator may unlock the device at any time.
       let locked = FerryError(.deviceLocked, message, hint: hint)
       fail(lane, locked)
+      try tellState()
       if !isLockTold { observers.tell(.signInFailed(locked), .lasting) }
       isLockTold = true
       try registrationFailed(locked)
@@ -115,11 +115,12 @@ extension Session {
       machine.wake()
       machine.isExchangeWanted = true
     case .token where code == "staleRights" || code == "refusedToken":
-      // The issuer must let the user in again; the session itself goes on.
-      try refuseLogin(FerryError(.notLoggedIn, message, hint: hint))
+      // The issuer must let the user in again; the session itself goes on then.
+      isLoginDemanded = true
+      try refuseLogin(FerryError(.notLoggedIn, message, hint: hint), isRenewal: true)
     case .token:
       try forgetTokens()
-      try refuseLogin(FerryError(.notLoggedIn, message, hint: hint))
+      try refuseLogin(FerryError(.notLoggedIn, message, hint: hint), isRenewal: true)
     case .login:
       credentials = nil
       machine.hasCredentials = false
@@ -171,11 +172,41 @@ extension Session {
     (try? JSONNode.parse(text))?["code"]?.string
   }
 
-  func refuseLogin(_ error: FerryError) throws(FerryError) {
+  /// Why these credentials are not those of the database's user; nil where they may be, as a token
+  /// of an issuer, or where nobody can tell now.
+  func otherOwner(than credentials: Credentials) -> FerryError? {
+    guard let user = credentials.user else { return nil }
+    do throws(FerryError) { return try otherOwner(than: user) } catch { return nil }
+  }
+
+  func otherOwner(than user: String) throws(FerryError) -> FerryError? {
+    guard let owner = try setting(.user), owner != user else { return nil }
+    return FerryError(
+      .otherOwner, "this database belongs to the user \(owner)",
+      hint: "Sign \(owner) out first, or give the user \(user) a database file of their own.")
+  }
+
+  /// A login that never began.
+  func refuseOther(_ error: FerryError) {
+    loginFailure = error
+    observers.tell(.signInFailed(error), .lasting)
+  }
+
+  /// `isRenewal`: nobody has logged in, and whoever does now may still succeed.
+  func refuseLogin(_ error: FerryError, isRenewal: Bool = false) throws(FerryError) {
+    if !isRenewal { loginFailure = error }
+    if isLoggedIn(try facts()) {
+      // Whoever was logged in before still is.
+      machine.loginRefused()
+      try tellState()
+      observers.tell(.signInFailed(error), .lasting)
+      return try registrationFailed(error)
+    }
     machine.stopped(.exchange, now: store.world.clock.moment)
     lastFailure = error
     isServerLoading = false
     isLoginTold = true
+    try tellState()
     observers.tell(.signInFailed(error), .lasting)
     try registrationFailed(error)
     try tellSubscribeFailure()

@@ -107,6 +107,7 @@ extension Session {
   func logout() throws(FerryError) {
     credentials = nil
     machine.hasCredentials = false
+    isLoginDemanded = false
     try store.withTransaction { transaction throws(FerryError) in
       if let token = try transaction.setting(.refreshToken) {
         try transaction.set(.endedToken, token)

@@ -69,7 +69,6 @@ extension Session {
       hello.wait = wait
       hello.asksCurrent = plan?.currentWait != nil
       hello.facts = DeviceFacts.ofThisDevice
-      hello.facts.pending = try PendingCount(transaction).least()
       hello.facts.isSubscribed = try self.isSubscribed(transaction)
       if lane == .channel, self.isReplicationBased {
         hello.notices = try GroupNotices.wanted(transaction)
@@ -104,6 +103,9 @@ extension Session {
       {
         messages += position.pulls.map(Message.pull)
       }
+      // By now what this request brings is marked as sent.
+      hello.facts.pending = try PendingCount(transaction).leastUnsent()
+      messages[0] = .hello(hello)
       toStore = messages.count { $0.frame.kind == .replay || $0.frame.kind == .report }
       var request = SessionRequest(
         lane: lane, path: lane == .channel ? "channel" : "exchange",

@@ -27,6 +27,7 @@ extension Session {
     (cutLane, notified, isPullWanted, isServerLoading) = (nil, [], false, false)
     (isLoginTold, isLockTold, isLoginDelayTold, isEndTold) = (false, false, false, false)
     isChannelQuiet = false
+    (isLoginDemanded, loginFailure) = (false, nil)
     (isLeaseTold, isLeaseEndTold, storedHighest) = (false, false, nil)
     lastFailure = nil
     profileVersion += 1

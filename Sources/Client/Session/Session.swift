@@ -40,6 +40,10 @@ package final class Session {
   /// Somebody waits for what is new, and shall see it when the exchange is over (sync/R2).
   var isPullWanted = false
   var isLoginTold = false
+  /// The server renews the tokens that are here only after somebody has logged in.
+  var isLoginDemanded = false
+  /// Why the login of those who wait for one came to nothing; they get it.
+  package internal(set) var loginFailure: FerryError?
   /// The app was told that the device is locked.
   var isLockTold = false
   /// The app was told that its login waits for the network.
@@ -105,6 +109,7 @@ package final class Session {
     machine = SessionMachine(settings: settings)
     isReplicationBased = settings.synchronization == .replicationBased
     isReplicationBasedAtFirst = isReplicationBased
+    observers.events.judge { [states] in states.now.login == .needed }
     // A file that cannot be read now is told by the first step.
     try? tellState()
   }
@@ -120,12 +125,21 @@ package final class Session {
 
   // What the app asks for.
 
+  /// A login of another user than the database's is refused here: the server need not say it, and
+  /// nothing that is under way is disturbed.
   package func login(_ credentials: Credentials) {
+    if let error = otherOwner(than: credentials) { return refuseOther(error) }
     self.credentials = credentials
     machine.hasCredentials = true
     isLoginDelayTold = false
     if lastFailure?.code == .notLoggedIn { lastFailure = nil }
     machine.wake()
+  }
+
+  /// Once for each refused login.
+  func takeLoginFailure() -> FerryError? {
+    defer { loginFailure = nil }
+    return loginFailure
   }
 
   package func requestExchange(awaitingAnswers: Bool = false) {
@@ -221,6 +235,7 @@ package final class Session {
     let error = secretsFailure ?? Session.notLoggedIn
     lastFailure = error
     isServerLoading = false
+    tellState(facts)
     observers.tell(.signInFailed(error), .lasting)
   }
 

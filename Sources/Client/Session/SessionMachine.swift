@@ -306,6 +306,9 @@ package struct SessionMachine: Equatable {
     stop = Stop(lane: lane, until: now.advanced(by: settings.stoppedRetry))
   }
 
+  /// A login was refused and an earlier one still counts: what waits goes on at once.
+  package mutating func loginRefused() { exchangeSince = nil }
+
   /// The app or the network says that waiting makes no sense any more.
   package mutating func wake() {
     (retryAt, stop) = (nil, nil)

@@ -11,11 +11,15 @@ extension SessionRunner {
     do throws(FerryError) {
       let (wipe, pending) = try session.accept(order)
       guard pending == 0 || order.withPending else {
+        let changes =
+          pending == 1
+          ? "a change that was not sent or is not answered"
+          : "\(pending) changes that were not sent or are not answered"
         let error = FerryError(
-          .deviceLocked,
-          "this device is to be wiped, and has \(pending) changes that were not sent",
+          .deviceLocked, "this device is to be wiped, and has \(changes)",
           hint: "Ask your administrator. The data stays until then.")
         session.lastFailure = error
+        try session.tellState()
         if !session.isLockTold { session.observers.tell(.signInFailed(error), .lasting) }
         session.isLockTold = true
         _ = await send(wipe.body(pending: pending))
@@ -26,6 +30,7 @@ extension SessionRunner {
         .wiped, "the data of this device was destroyed by order of the operator",
         hint: "Ask your administrator.")
       session.lastFailure = error
+      try session.tellState()
       session.observers.tell(.signInFailed(error), .lasting)
       await deliver()
       stop()
@@ -99,8 +104,14 @@ struct PendingCount {
       "SELECT count(*) FROM ferry_operation WHERE state <> 'withdrawn' OR sent = 1")?.integer ?? 0
   }
 
-  /// 1 where there are any: to count them all would make each request dearer by what waits.
-  func least() throws(FerryError) -> Int64 {
-    try transaction.value("SELECT 1 FROM ferry_operation LIMIT 1")?.integer ?? 0
+  /// 1 where there is a change that the server does not get before, or with, this request: to count
+  /// them all would make each request dearer by what waits. What was sent the server counts itself.
+  func leastUnsent() throws(FerryError) -> Int64 {
+    try transaction.value(
+      """
+      SELECT 1 FROM ferry_operation WHERE sequence NOT IN (
+        SELECT sequence FROM ferry_operation
+        WHERE sent = 1 AND state IN ('submitted', 'withdrawn', 'unknown')) LIMIT 1
+      """)?.integer ?? 0
   }
 }

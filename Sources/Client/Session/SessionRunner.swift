@@ -17,8 +17,8 @@ actor SessionRunner {
   let world: World
   private var tasks: [SessionMachine.Lane: Task<Void, Never>] = [:]
   private var timer: (time: Duration, task: Task<Void, Never>)?
-  private var waiters: [Waiter] = []
-  private var waitersSoFar = 0
+  var waiters: [Waiter] = []
+  var waitersSoFar = 0
   private(set) var isStopped = false
   /// The app is told that synchronizations have ended; nothing new begins meanwhile.
   var isTellingPlans = false
@@ -43,15 +43,6 @@ actor SessionRunner {
   /// How long whoever waits here waits for the lease.
   private static let leasePatience: Duration = .seconds(5)
 
-  private struct Waiter {
-    let number: Int
-    let after: Int
-    let awaitsAnswers: Bool
-    /// On the clock's uptime.
-    let deadline: Duration
-    let continuation: CheckedContinuation<Result<Void, FerryError>, Never>
-  }
-
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   init(
@@ -73,6 +64,7 @@ actor SessionRunner {
     timer?.task.cancel()
     timer = nil
     endLateWaiters()
+    endRefusedLogins()
     defer {
       wakeForWaiters()
       settleResting()
@@ -176,43 +168,6 @@ actor SessionRunner {
     do throws(FerryError) { try await session.observers.deliver(of: session.store) } catch {
       world.log.error("callbacks cannot be made", ("reason", error.description))
     }
-  }
-
-  /// Does `wish`, and returns after an exchange that began later has ended well. Whoever is cancelled
-  /// stops waiting; the exchange goes on.
-  func synchronize(
-    awaitsAnswers: Bool, within limit: Duration, after wish: (@Sendable (Session) -> Void)? = nil
-  ) async throws(FerryError) {
-    drain()
-    guard !isStopped else { throw Store.closed(session.store.path) }
-    wish?(session)
-    session.requestExchange(awaitingAnswers: awaitsAnswers)
-    let after = session.begunExchanges
-    waitersSoFar += 1
-    let number = waitersSoFar
-    let result = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        waiters.append(
-          Waiter(
-            number: number, after: after, awaitsAnswers: awaitsAnswers,
-            deadline: world.clock.uptime + limit, continuation: continuation))
-        // A task that prefers an executor may have left the actor since it looked.
-        if Task.isCancelled { giveUp(number) }
-        if isStopped { finishWaiters(.failure(Store.closed(session.store.path))) }
-        run()
-      }
-    } onCancel: {
-      Task { await self.giveUp(number) }
-    }
-    try result.get()
-  }
-
-  private func giveUp(_ number: Int) {
-    guard let place = waiters.firstIndex(where: { $0.number == number }) else { return }
-    let error = FerryError(
-      .cancelled, "the task that waited for the server was cancelled",
-      hint: "The work continues; a callback handler gets its result.")
-    waiters.remove(at: place).continuation.resume(returning: .failure(error))
   }
 
   func stop() {
@@ -348,7 +303,7 @@ actor SessionRunner {
   }
 
   /// The sooner of this and what was asked for before.
-  private func wake(after wait: Duration) {
+  func wake(after wait: Duration) {
     let time = world.clock.uptime + wait
     if let timer, timer.time <= time { return }
     timer?.task.cancel()
@@ -357,44 +312,5 @@ actor SessionRunner {
       self.run()
     }
     timer = (time, task)
-  }
-
-  private func settleWaiters() {
-    guard !waiters.isEmpty else { return }
-    // A server that loads is waited for: it will have everything.
-    if let failure = session.lastFailure, !session.isServerLoading, !session.machine.isExchanging {
-      finishWaiters(.failure(failure))
-      return
-    }
-    let hasUnanswered = (try? session.facts().hasUnanswered) ?? true
-    let hasOutgoing = (try? session.facts().hasOutgoing) ?? true
-    waiters.removeAll { waiter in
-      guard session.completedExchanges > waiter.after,
-        !(waiter.awaitsAnswers && (hasUnanswered || hasOutgoing))
-      else { return false }
-      waiter.continuation.resume(returning: .success(()))
-      return true
-    }
-  }
-
-  private func endLateWaiters() {
-    let now = world.clock.uptime
-    let late = waiters.filter { $0.deadline <= now }
-    waiters.removeAll { $0.deadline <= now }
-    let error = FerryError(
-      .timedOut, "the synchronization did not end in time",
-      hint: "It continues by itself; \(session.lastFailure?.message ?? "the server is slow").",
-      isTransient: true)
-    for waiter in late { waiter.continuation.resume(returning: .failure(error)) }
-  }
-
-  private func wakeForWaiters() {
-    guard let next = waiters.map(\.deadline).min() else { return }
-    wake(after: max(.zero, next - world.clock.uptime))
-  }
-
-  func finishWaiters(_ result: Result<Void, FerryError>) {
-    for waiter in waiters { waiter.continuation.resume(returning: result) }
-    waiters = []
   }
 }

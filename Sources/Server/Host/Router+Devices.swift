@@ -82,7 +82,8 @@ extension Router {
         from: Owner(device: device, user: user))
       audit.note(
         pending == nil ? .wipeReceipt : .wipeRefused, user: user, device: device,
-        address: address(of: request), reason: pending.map { "\($0) changes are pending" })
+        address: address(of: request),
+        reason: pending.map { $0 == 1 ? "a change is pending" : "\($0) changes are pending" })
       return json(200, Array("{}".utf8))
     } catch {
       return refusal(

@@ -12,15 +12,17 @@ extension Service {
   /// How often the register notes that a device was here.
   private static let noteInterval: Duration = .seconds(60)
 
-  /// Notes in the register what a device says of itself, at most once a minute.
+  /// Notes in the register what a device says of itself, at most once a minute; at once where it has
+  /// something to send by now, or nothing any more.
   func register(_ hello: Hello, _ identity: Identity) throws(ServerError) {
     // Requests without a session are those of tests.
     guard identity.session != nil else { return }
     let owner = Owner(device: hello.device, user: identity.user)
     let moment = world.clock.moment
     let subscription = hello.facts.isSubscribed.map { $0 ? Registration.accepted : "" }
+    let hasPending = (hello.facts.pending ?? 0) > 0
     if let last = registered[owner], moment < last.moment.advanced(by: Service.noteInterval),
-      subscription == nil || subscription == last.subscription
+      subscription == nil || subscription == last.subscription, hasPending == last.hasPending
     {
       return
     }
@@ -52,7 +54,7 @@ extension Service {
       return device.template
     }
     registered[owner] = Registration(
-      moment: moment, template: template, subscription: subscription)
+      moment: moment, template: template, subscription: subscription, hasPending: hasPending)
   }
 
   private static func parameters(_ hello: Hello) -> String {
@@ -140,12 +142,25 @@ extension Service {
       device.withPending = false
     case .wipe:
       guard device.state != .wiped else { throw Service.isWiped(device) }
-      if let pending = device.pending, pending > 0, !withPending {
+      let waiting = users.services.reduce(0) { $0 + $1.queue.load(of: owner).operations }
+      if waiting > 0, !withPending {
         throw ServerError(
           .badRequest,
-          "the device reported at least \(pending) changes that were not sent: "
-            + "a wipe would destroy them",
-          hint: "Lock it and let it send them, or add --with-pending.")
+          waiting == 1
+            ? "a change of the device is not answered yet: a wipe would destroy its outcome"
+            : "\(waiting) changes of the device are not answered yet: a wipe would destroy their "
+              + "outcomes",
+          hint: "Wait until the business system has answered, or add --with-pending.")
+      }
+      if let pending = device.pending, pending > 0, !withPending {
+        // It says that there are some, not how many.
+        let changes =
+          pending == 1 ? "at least one change that was" : "\(pending) changes that were"
+        throw ServerError(
+          .badRequest,
+          "the device reported \(changes) not sent or refused: a wipe would destroy "
+            + (pending == 1 ? "it" : "them"),
+          hint: "Let it send them, or add --with-pending.")
       }
       device.state = .wiping
       device.receipt = device.receipt ?? hexadecimal(world.chance.bytes(16))

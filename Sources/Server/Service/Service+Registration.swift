@@ -11,6 +11,8 @@ struct Registration {
   var template: String?
   /// Empty where the device said that it has none; nil where it said nothing.
   let subscription: String?
+  /// Whether the device had changes that the server had not got.
+  let hasPending: Bool
 }
 
 /// Registers devices by connection templates, and lets their settings travel.

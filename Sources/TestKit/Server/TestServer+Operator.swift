@@ -14,6 +14,24 @@ extension TestServer {
     return node?["code"]?.string ?? ""
   }
 
+  /// What `ferry device` does with a device: `lock`, `unlock`, `wipe`. The status of the answer.
+  package func decide(
+    _ verb: String, user: String, device: String, reason: String
+  ) async throws -> Int {
+    let key = try String(
+      contentsOf: folder.appending(path: "server/operator.key"), encoding: .utf8)
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("verb", verb)
+    writer.field("user", user)
+    writer.field("device", device)
+    writer.field("reason", reason)
+    writer.endObject()
+    return try await ask(
+      "operator/device", writer.bytes, ["Authorization": "Bearer \(key)"]
+    ).status
+  }
+
   /// From now on there are these connection templates, and all match.
   package func setTemplates(_ names: [String]) async {
     await set(names.map { ConnectionTemplate(name: $0, values: [:]) })

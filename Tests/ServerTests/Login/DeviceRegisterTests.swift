@@ -88,7 +88,7 @@ final class DeviceRegisterTests {
     let pair = try login()
     try hello(pair, pending: 2)
     let refusal = serverError { () throws(ServerError) in try decide(.wipe) }
-    #expect(refusal?.message.contains("at least 2 changes") == true)
+    #expect(refusal?.message.contains("reported 2 changes that were not sent") == true)
     _ = try renew(pair)
     try decide(.wipe, "stolen", withPending: true)
     let order = try #require(serverError { () throws(ServerError) in _ = try renew(pair) }?.wipe)
@@ -111,6 +111,18 @@ final class DeviceRegisterTests {
     try decide(.forget)
     #expect(serverError { () throws(ServerError) in _ = try renew(pair) }?.code == .revokedToken)
     _ = try login()
+  }
+
+  @Test("A wipe is allowed as soon as the device has sent what it had, within the minute too")
+  func wipeAfterSending() throws {
+    let pair = try login()
+    try hello(pair, pending: 1)
+    let refusal = serverError { () throws(ServerError) in try decide(.wipe) }
+    #expect(refusal?.message.contains("reported at least one change that was not sent") == true)
+    bench.clock.advance(1)
+    try hello(pair, pending: 0)
+    #expect(try bench.service.devices().map(\.pending) == [0])
+    #expect(try decide(.wipe).state == .wiping)
   }
 
   @Test("The device of a user who was removed gets its order all the same")
