@@ -8,9 +8,9 @@ extension PostgreSQLStore {
     guard !ids.isEmpty else { return [] }
     let rows = try rows(
       """
-      SELECT id, user_name, hash, state, outcome, payload IS NOT NULL FROM ferry_store.operation
-      WHERE id = ANY($1::text[])
-      """, [.texts(ids.map(\.text))])
+      SELECT id, user_name, hash, state, outcome, payload IS NOT NULL, package <> $2
+      FROM ferry_store.operation WHERE id = ANY($1::text[])
+      """, [.texts(ids.map(\.text)), number])
     var found: [String: KnownOperation] = [:]
     for row in 0..<rows.count {
       guard let id = rows.text(row, 0), let user = rows.exact(row, 1),
@@ -19,7 +19,7 @@ extension PostgreSQLStore {
       found[id] = KnownOperation(
         user: ExactText(user), hash: hash, state: state,
         outcome: rows.text(row, 4).flatMap(Answer.Outcome.init(rawValue:)),
-        hasPayload: rows.flag(row, 5))
+        hasPayload: rows.flag(row, 5), isElsewhere: rows.flag(row, 6))
     }
     return ids.map { found[$0.text] }
   }
@@ -263,5 +263,48 @@ extension PostgreSQLStore {
         .blobs(answers.map(\.json)), .integers(answers.map(\.version)),
         .texts(answers.map { $0.newKey?.text }),
       ])
+  }
+}
+
+/// Operations that came to another package of this store.
+extension PostgreSQLStore {
+  package func elsewhere(
+    _ ids: [OperationID], user: String
+  ) throws(StoreError) -> [OperationElsewhere] {
+    guard !ids.isEmpty else { return [] }
+    let rows = try rows(
+      """
+      SELECT o.id, p.name, o.chain, o.state, o.entity, coalesce(o.new_key, o.object_key),
+        o.payload, o.answer, o.may_have_run
+      FROM ferry_store.operation AS o JOIN ferry_store.package AS p ON p.id = o.package
+      WHERE o.id = ANY($1::text[]) AND o.user_name = $2 AND o.package <> $3 ORDER BY o.sequence
+      """, [.texts(ids.map(\.text)), .exact(user), number])
+    return (0..<rows.count).compactMap { row in
+      guard let id = rows.text(row, 0).flatMap({ OperationID($0) }),
+        let chain = rows.text(row, 2).flatMap({ OperationID($0) }),
+        let state = rows.text(row, 3).flatMap(OperationState.init(rawValue:))
+      else { return nil }
+      return OperationElsewhere(
+        id: id, package: rows.exact(row, 1) ?? "", chain: chain, state: state,
+        entity: rows.exact(row, 4) ?? "", key: rows.exact(row, 5).map { ObjectKey(text: $0) },
+        payload: rows.blob(row, 6), answer: rows.blob(row, 7).flatMap { try? Answer(json: $0) },
+        mayHaveRun: rows.flag(row, 8) || state == .claimed)
+    }
+  }
+
+  package func takeOver(
+    _ ids: [OperationID], groups: [String], isWaiting: Bool
+  ) throws(StoreError) {
+    guard !ids.isEmpty else { return }
+    let change =
+      isWaiting
+      ? """
+      , may_have_run = o.may_have_run OR o.state = 'claimed', state = 'stored', claimed_by = NULL
+      """ : ""
+    try lead(
+      """
+      UPDATE ferry_store.operation AS o SET package = $1, group_name = n.group_name\(change)
+      FROM unnest($2::text[], $3::text[]) AS n(id, group_name) WHERE o.id = n.id
+      """, [number, .texts(ids.map(\.text)), .texts(groups)])
   }
 }

@@ -9,8 +9,10 @@ extension SQLiteStore {
       var found: [KnownOperation?] = []
       for id in ids {
         let row = try writer.row(
-          "SELECT user, hash, state, outcome, payload IS NOT NULL FROM operation WHERE id = ?",
-          .text(id.text))
+          """
+          SELECT user, hash, state, outcome, payload IS NOT NULL, package <> ? FROM operation
+          WHERE id = ?
+          """, number, .text(id.text))
         guard let row, let user = row[0].text, let hash = row[1].blob,
           let state = row[2].text.flatMap(OperationState.init(rawValue:))
         else {
@@ -21,7 +23,7 @@ extension SQLiteStore {
           KnownOperation(
             user: ExactText(user), hash: hash, state: state,
             outcome: row[3].text.flatMap(Answer.Outcome.init(rawValue:)),
-            hasPayload: row[4].integer == 1))
+            hasPayload: row[4].integer == 1, isElsewhere: row[5].integer == 1))
       }
       return found
     }
@@ -257,6 +259,53 @@ extension SQLiteStore {
             answer_version = ?, new_key = ? WHERE id = ?
           """, .text(answer.outcome.rawValue), .blob(answer.json), .integer(answer.version),
           .optional(answer.newKey?.text), .text(answer.id.text))
+      }
+    }
+  }
+}
+
+/// Operations that came to another package of this store.
+extension SQLiteStore {
+  package func elsewhere(
+    _ ids: [OperationID], user: String
+  ) throws(StoreError) -> [OperationElsewhere] {
+    var found: [OperationElsewhere] = []
+    for id in ids {
+      let row = try sql { () throws(SQLiteError) in
+        try writer.row(
+          """
+          SELECT p.name, o.chain, o.state, o.entity, coalesce(o.new_key, o.object_key), o.payload,
+            o.answer, o.may_have_run
+          FROM operation AS o JOIN package AS p ON p.id = o.package
+          WHERE o.id = ? AND o.user = ? AND o.package <> ?
+          """, .text(id.text), .text(user), number)
+      }
+      guard let row, let chain = row[1].text.flatMap({ OperationID($0) }),
+        let state = row[2].text.flatMap(OperationState.init(rawValue:))
+      else { continue }
+      found.append(
+        OperationElsewhere(
+          id: id, package: row[0].text ?? "", chain: chain, state: state,
+          entity: row[3].text ?? "", key: row[4].text.map { ObjectKey(text: $0) },
+          payload: row[5].blob, answer: row[6].blob.flatMap { try? Answer(json: $0) },
+          mayHaveRun: row[7].integer == 1 || state == .claimed))
+    }
+    return found
+  }
+
+  package func takeOver(
+    _ ids: [OperationID], groups: [String], isWaiting: Bool
+  ) throws(StoreError) {
+    let change =
+      isWaiting
+      ? """
+      , may_have_run = may_have_run OR state = 'claimed', state = 'stored', claimed_by = NULL
+      """ : ""
+    try sql { () throws(SQLiteError) in
+      for (id, group) in zip(ids, groups) {
+        try writer.run(
+          "UPDATE operation SET package = ?, group_name = ?\(change) WHERE id = ?", number,
+          .text(group), .text(id.text))
       }
     }
   }

@@ -7,7 +7,7 @@ import FerryWorld
 
 /// A package of a server whose store is a SQLite database: one clock of its own in the file of all.
 package final class SQLiteStore: Store {
-  private let file: SQLiteFile
+  let file: SQLiteFile
   package let package: Package
   package let packageNumber: Int64
   package private(set) var era: String = ""

@@ -59,31 +59,37 @@ final class Bench {
   let business = Business()
   var limits: ServiceLimits
   private let plant: PlantedBug?
+  private let users: SharedUsers
+  /// Whose folder it has, with all that is in it.
+  private let other: Bench?
   private let vfs: String?
   private let wrap: (any Store) -> any Store
   private var running: Service?
 
-  /// `vfs`: the disk of the store; `wrap`: what is around it.
+  /// `vfs`: the disk of the store; `wrap`: what is around it; `other`: a bench whose store it uses.
   init(
     _ package: Package = Shop.package, limits: ServiceLimits = .standard, seed: UInt64 = 1,
-    plant: PlantedBug? = nil, vfs: String? = nil,
+    plant: PlantedBug? = nil, vfs: String? = nil, on other: Bench? = nil,
     wrap: @escaping (any Store) -> any Store = { $0 }
   ) throws {
     self.plant = plant
+    self.other = other
+    users = other?.users ?? SharedUsers()
     self.vfs = vfs
     self.wrap = wrap
     self.package = package
     self.limits = limits
     chance = SeededChance(seed)
     folder =
-      FileManager.default.temporaryDirectory
+      other?.folder
+      ?? FileManager.default.temporaryDirectory
       .appendingPathComponent("ferry-server-\(UUID().uuidString)").path
     _ = try start()
   }
 
   deinit {
     running = nil
-    try? FileManager.default.removeItem(atPath: folder)
+    if other == nil { try? FileManager.default.removeItem(atPath: folder) }
   }
 
   var service: Service { running! }
@@ -99,9 +105,12 @@ final class Bench {
   func start() throws -> Service {
     let world = World(
       clock: clock, chance: chance, log: log, planted: plant.map { [$0] } ?? [])
-    let service = try Service(package: package, world: world, limits: limits) {
+    let service = try Service(package: package, world: world, limits: limits, users: users) {
       package throws(ServerError) in
-      wrap(
+      if let store = other?.running?.store as? SQLiteStore {
+        return wrap(try SQLiteStore(store.file, package: package))
+      }
+      return wrap(
         try SQLiteStore(
           folder: folder, package: package, world: world, synchronous: .normal, vfs: vfs))
     }

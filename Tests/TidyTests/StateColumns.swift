@@ -192,6 +192,8 @@ enum StateColumns {
     "operation.claimed_by": "Operations",
     "operation.mark": "Operations",
     "operation.may_have_run": "Operations",
+    "operation.package": "Operations",
+    "operation.group_name": "Operations",
 
     "content.+": "Contents",
     "content.-": "Contents",

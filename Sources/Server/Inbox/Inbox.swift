@@ -153,9 +153,10 @@ struct Inbox {
   /// is told again: the device may be a restored copy.
   func statuses(
     _ open: [OperationID], user: String
-  ) throws(StoreError) -> (list: [OperationStatus], restored: Bool) {
-    guard !open.isEmpty else { return ([], false) }
+  ) throws(StoreError) -> (list: [OperationStatus], restored: Bool, elsewhere: [OperationID]) {
+    guard !open.isEmpty else { return ([], false, []) }
     var restored = false
+    var elsewhere: [OperationID] = []
     let list = try zip(open, try store.known(open)).map { id, known throws(StoreError) in
       guard let known, known.user == ExactText(user) else {
         return OperationStatus(id: id, state: .neverSeen)
@@ -164,10 +165,11 @@ struct Inbox {
         try restoreAnswer(id)
         restored = true
       }
+      if known.isElsewhere { elsewhere.append(id) }
       let isAnswered = known.state == .answered || known.state == .confirmed
       return OperationStatus(id: id, state: isAnswered ? .answered : .inWork)
     }
-    return (list, restored)
+    return (list, restored, elsewhere)
   }
 
   /// The reason of a refusal went with the answer that was confirmed; that it was refused stays.

@@ -93,6 +93,7 @@ extension Service {
       state.heldFor = operations.list.filter { $0.state == .inWork }.map(\.id)
     }
     if operations.restored { memory.noteAnswersOfAnybody() }
+    try takeOver(operations.elsewhere, of: state.owner)
     if let wanted = hello.notices, state.isChannel, state.pulls.isEmpty {
       state.groups = numbers
       if state.notices.wanted == nil { state.notices = NoticeMachine(wanted: wanted) }

@@ -238,6 +238,7 @@ extension Service {
     for name in met.names { marks.confirm(name) }
     tell(met)
     settled(task.keys.lazy.map { ObjectName(entity: task.entity.name, key: $0) })
+    try takeOverAnswers(afterReading: met.names)
   }
 
   private func take(

@@ -46,6 +46,7 @@ public final class Service {
   var readAgain: [ObjectName: Int64] = [:]
   var reads: [Int64: ReadBackTask] = [:]
   var lastTask: Int64 = 0
+  var takeOver = TakeOver()
   var cursors = CursorMachine()
   let arrived: ArrivedContents
   let sessions: Sessions
@@ -290,6 +291,7 @@ public final class Service {
     memory.committed(written.partitions, clock: written.clock)
     memory.note(written.answered)
     stir(partitions: written.partitions, answered: written.answered)
+    tellOthers(written.answered)
     return (result, written.made)
   }
 

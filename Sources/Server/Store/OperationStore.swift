@@ -34,6 +34,47 @@ package protocol OperationStore: AnyObject {
   func claim(_ claims: [(ids: [OperationID], mark: Mark)]) throws(StoreError)
   func release(_ ids: [OperationID], mayHaveRun: Bool) throws(StoreError)
   func answer(_ answers: [Answer], _ transaction: NumberedTransaction) throws(StoreError)
+
+  /// Those of these operations that this user sent to other packages of the store.
+  func elsewhere(_ ids: [OperationID], user: String) throws(StoreError) -> [OperationElsewhere]
+  /// They are this package's from now on; the groups are in the order of the ids. `isWaiting`: they are
+  /// to be performed, and those that were claimed may have been performed. Otherwise only their
+  /// answers are this package's.
+  func takeOver(
+    _ ids: [OperationID], groups: [String], isWaiting: Bool
+  ) throws(StoreError)
+}
+
+/// An operation that another package of the same store took in, such as an older version.
+package struct OperationElsewhere: Sendable {
+  package let id: OperationID
+  /// Name and version.
+  package let package: String
+  package let chain: OperationID
+  package let state: OperationState
+  /// The object: of a create that was accepted, under its new key.
+  package let entity: String
+  package let key: ObjectKey?
+  /// As it travelled.
+  package let payload: [UInt8]?
+  package let answer: Answer?
+  /// Whether the business system may know it.
+  package let mayHaveRun: Bool
+
+  package init(
+    id: OperationID, package: String, chain: OperationID, state: OperationState, entity: String,
+    key: ObjectKey?, payload: [UInt8]?, answer: Answer?, mayHaveRun: Bool
+  ) {
+    self.id = id
+    self.package = package
+    self.chain = chain
+    self.state = state
+    self.entity = entity
+    self.key = key
+    self.payload = payload
+    self.answer = answer
+    self.mayHaveRun = mayHaveRun
+  }
 }
 
 extension OperationStore {
@@ -115,16 +156,19 @@ package struct KnownOperation: Sendable, Equatable {
   package let outcome: Answer.Outcome?
   /// Whether it can still be performed.
   package var hasPayload: Bool = false
+  /// Another package of the store took it in.
+  package var isElsewhere: Bool = false
 
   package init(
     user: ExactText, hash: [UInt8], state: OperationState, outcome: Answer.Outcome?,
-    hasPayload: Bool = false
+    hasPayload: Bool = false, isElsewhere: Bool = false
   ) {
     self.user = user
     self.hash = hash
     self.state = state
     self.outcome = outcome
     self.hasPayload = hasPayload
+    self.isElsewhere = isElsewhere
   }
 }
 

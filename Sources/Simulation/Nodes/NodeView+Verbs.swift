@@ -77,6 +77,16 @@ extension NodeView: Store {
     try any { store throws(StoreError) in try store.ended(id) }
   }
 
+  func elsewhere(_ ids: [OperationID], user: String) throws(StoreError) -> [OperationElsewhere] {
+    try any { store throws(StoreError) in try store.elsewhere(ids, user: user) }
+  }
+
+  func takeOver(_ ids: [OperationID], groups: [String], isWaiting: Bool) throws(StoreError) {
+    try lead { store throws(StoreError) in
+      try store.takeOver(ids, groups: groups, isWaiting: isWaiting)
+    }
+  }
+
   func answerAgain(_ id: OperationID, _ answer: [UInt8]) throws(StoreError) {
     try any { store throws(StoreError) in try store.answerAgain(id, answer) }
   }

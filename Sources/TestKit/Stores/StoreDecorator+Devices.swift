@@ -120,6 +120,18 @@ extension StoreDecorator {
     try inner.ended(id)
   }
 
+  package func elsewhere(
+    _ ids: [OperationID], user: String
+  ) throws(StoreError) -> [OperationElsewhere] {
+    try inner.elsewhere(ids, user: user)
+  }
+
+  package func takeOver(
+    _ ids: [OperationID], groups: [String], isWaiting: Bool
+  ) throws(StoreError) {
+    try inner.takeOver(ids, groups: groups, isWaiting: isWaiting)
+  }
+
   package func answerAgain(_ id: OperationID, _ answer: [UInt8]) throws(StoreError) {
     try inner.answerAgain(id, answer)
   }
