@@ -112,16 +112,17 @@ final class PageReaders: Sendable {
   ///
   /// `timer`: a thread that is free to look at the clock.
   func drain(within patience: Duration, timer: ThreadExecutor) async -> Bool {
-    timer.perform(after: patience) { [self] in
-      for continuation in takeWaiting() { continuation.resume() }
-    }
     await withCheckedContinuation { continuation in
       let isIdle = state.withLock { state -> Bool in
         guard state.running > 0 else { return true }
         state.waiting.append(continuation)
         return false
       }
-      if isIdle { continuation.resume() }
+      guard !isIdle else { return continuation.resume() }
+      // After it is among those who wait, or a patience that has ended already would not find it.
+      timer.perform(after: patience) { [self] in
+        for continuation in takeWaiting() { continuation.resume() }
+      }
     }
     return state.withLock { $0.running == 0 }
   }
