@@ -1,6 +1,7 @@
 import FerryConnector
 import FerryModel
 import FerryPostgreSQL
+import FerryWorld
 
 /// Reads what triggers wrote. Entries are read and never changed; they end by their age.
 final class News {
@@ -18,24 +19,31 @@ final class News {
   static let busyTime: Duration = .seconds(2)
 
   private let comparisonInterval: Duration
+  private let clock: any WorldClock
   private var state: CaptureState?
-  private var stateEnds = ContinuousClock.now
-  private var nextCleanUp = ContinuousClock.now
-  private var nextRaise = ContinuousClock.now + News.raiseInterval
-  private var nextComparison = ContinuousClock.now
-  private var busyUntil = ContinuousClock.now
+  private var stateEnds: Duration
+  private var nextCleanUp: Duration
+  private var nextRaise: Duration
+  private var nextComparison: Duration
+  private var busyUntil: Duration
 
-  init(comparisonInterval: Duration) { self.comparisonInterval = comparisonInterval }
+  init(comparisonInterval: Duration, clock: any WorldClock) {
+    self.comparisonInterval = comparisonInterval
+    self.clock = clock
+    let now = clock.uptime
+    (stateEnds, nextCleanUp, nextComparison, busyUntil) = (now, now, now, now)
+    nextRaise = now + News.raiseInterval
+  }
 
   /// Whether others changed something a moment ago.
-  var isBusy: Bool { ContinuousClock.now < busyUntil }
+  var isBusy: Bool { clock.uptime < busyUntil }
 
   /// The next question looks at everything again.
   func forget() { state = nil }
 
   /// What others changed since the cursor.
   func changes(since text: String?, _ writer: Writer) throws(PostgreSQLError) -> BusinessChanges {
-    let now = ContinuousClock.now
+    let now = clock.uptime
     let state = try currentState(writer, now)
     guard let identity = state.identity else { return compared(now, News.unprepared) }
     var wanted: Set<String> = []
@@ -69,7 +77,7 @@ final class News {
     + "run `ferry prepare` to have them"
 
   /// Nobody tells: everything is compared, once in a while.
-  private func compared(_ now: ContinuousClock.Instant, _ shortfall: String) -> BusinessChanges {
+  private func compared(_ now: Duration, _ shortfall: String) -> BusinessChanges {
     guard now >= nextComparison else {
       return BusinessChanges(cursor: nil, hints: [], shortfall: shortfall)
     }
@@ -78,7 +86,7 @@ final class News {
   }
 
   private func currentState(
-    _ writer: Writer, _ now: ContinuousClock.Instant
+    _ writer: Writer, _ now: Duration
   ) throws(PostgreSQLError) -> CaptureState {
     if let state, now < stateEnds { return state }
     let oids = writer.tables.byOID.keys.sorted()
@@ -140,7 +148,7 @@ final class News {
   /// Where nothing was found the cursor stays. A server that was killed may give the numbers of
   /// transactions of its last moments again; a raised mark that is still there is behind all of them.
   private func take(_ cursor: EntryCursor, _ writer: Writer) throws(PostgreSQLError) -> Taken? {
-    let isDue = ContinuousClock.now >= nextRaise
+    let isDue = clock.uptime >= nextRaise
     let rows = try writer.connection.rows(
       """
       WITH e AS MATERIALIZED (
@@ -171,7 +179,7 @@ final class News {
     guard isDue || rows.text(0, 0) != nil else {
       return Taken(snapshot: cursor.snapshot, number: number, rows: rows)
     }
-    nextRaise = ContinuousClock.now + News.raiseInterval
+    nextRaise = clock.uptime + News.raiseInterval
     return Taken(snapshot: snapshot, number: number, rows: rows)
   }
 

@@ -13,7 +13,8 @@ extension PostgreSQLConnector {
   /// How the groups are shared out; nil where one connection does them.
   func shareOut(_ groups: [[ConnectorOperation]]) -> Lanes? {
     guard settings.connections > 1, settings.remembersOperations,
-      groups.count >= 2 * Lanes.leastGroups, lanesPausedUntil.map({ $0 <= .now }) ?? true
+      groups.count >= 2 * Lanes.leastGroups,
+      lanesPausedUntil.map({ $0 <= settings.clock.uptime }) ?? true
     else { return nil }
     let lanes = Lanes(groups, connections: settings.connections)
     return lanes.places.count > 1 ? lanes : nil
@@ -45,10 +46,12 @@ extension PostgreSQLConnector {
     var ends = [Lane.run(shared.places[0].map { groups[$0] }, writer)]
     for wait in waits { ends.append(wait()) }
     for index in ends.indices where ends[index].results == nil {
-      lanesPausedUntil = .now + PostgreSQLConnector.pause
+      lanesPausedUntil = settings.clock.uptime + PostgreSQLConnector.pause
       ends[index] = Lane.run(shared.places[index].map { groups[$0] }, writer)
     }
-    if ends.contains(where: \.hasConflicted) { lanesPausedUntil = .now + PostgreSQLConnector.pause }
+    if ends.contains(where: \.hasConflicted) {
+      lanesPausedUntil = settings.clock.uptime + PostgreSQLConnector.pause
+    }
     var results = [PerformResult](repeating: .notDone(reason: Lane.untried), count: groups.count)
     for (places, end) in zip(shared.places, ends) {
       for (place, result) in zip(places, end.results ?? []) { results[place] = result }

@@ -1,6 +1,7 @@
 public import FerryConnector
 public import FerryModel
 public import FerryPostgreSQL
+public import FerryWorld
 
 /// A database of PostgreSQL as business system.
 ///
@@ -15,6 +16,7 @@ public final class PostgreSQLConnector: Connector {
     let lockMilliseconds: Int
     let comparisonInterval: Duration
     let connections: Int
+    let clock: any WorldClock
   }
 
   let settings: Settings
@@ -23,7 +25,7 @@ public final class PostgreSQLConnector: Connector {
   let own = OwnTransactions()
   /// Connections beside the first one that performs, made when they are first needed.
   var lanes: [Lane] = []
-  var lanesPausedUntil: ContinuousClock.Instant?
+  var lanesPausedUntil: Duration?
   private var openWriter: Writer?
   private var openReader: PostgreSQLConnection?
   /// Of the reader.
@@ -42,19 +44,20 @@ public final class PostgreSQLConnector: Connector {
   /// every operation happen exactly once. Without it an outcome may stay unknown after a crash.
   /// `lockTimeout`: how long an operation waits for a row that others have locked.
   /// `comparisonInterval`: how often tables without triggers are compared whole. `connections`: on how
-  /// many operations of different users are performed side by side.
+  /// many operations of different users are performed side by side. `clock`: what its own intervals
+  /// are measured by; time-outs of the connection are the system's.
   public init(
     _ address: PostgreSQLAddress, package: Package, remembersOperations: Bool = true,
     deadlines: PostgreSQLConnection.Deadlines = PostgreSQLConnection.Deadlines(),
     lockTimeout: Duration = .seconds(10), comparisonInterval: Duration = .seconds(5),
-    connections: Int = 4
+    connections: Int = 4, clock: any WorldClock = SystemClock()
   ) {
     settings = Settings(
       address: address, package: package.served, remembersOperations: remembersOperations,
       deadlines: deadlines, lockMilliseconds: Int(lockTimeout / .milliseconds(1)),
-      comparisonInterval: comparisonInterval, connections: connections)
+      comparisonInterval: comparisonInterval, connections: connections, clock: clock)
     readTables = EntityTables(settings.package)
-    news = News(comparisonInterval: comparisonInterval)
+    news = News(comparisonInterval: comparisonInterval, clock: clock)
   }
 
   public func lead(_ store: String) { self.store = store }
