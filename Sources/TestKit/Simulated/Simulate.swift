@@ -126,7 +126,7 @@ struct SimulatedDriver {
     do {
       if let action {
         try await action.run(device)
-      } else if try await device.synchronize(within: .seconds(5)) {
+      } else if try await device.synchronize(within: SimulatedDevice.patience) {
         login = "; the session had ended, it logs in again"
       }
     } catch { failure = error }
@@ -243,7 +243,7 @@ struct SimulatedDriver {
     for _ in 0..<3 {
       for device in devices {
         device.network.begin(nil)
-        _ = try await device.synchronize(within: .seconds(20))
+        _ = try await device.synchronize(within: SimulatedDevice.patience)
         await device.becomeQuiet()
         _ = device.network.end()
         await server.becomeQuiet()

@@ -18,6 +18,9 @@ public final class SimulatedDevice: Sendable, CustomStringConvertible {
     var isOffline = false
   }
 
+  /// What is waited for comes, on a machine however slow: an end of this wait would be another step.
+  static let patience: Duration = .seconds(300)
+
   private let parts: Mutex<Parts>
   private let server: TestServer
   private let chance: SimulatedRandom
@@ -76,7 +79,7 @@ public final class SimulatedDevice: Sendable, CustomStringConvertible {
   /// Waits until nothing is under way; background synchronization is off then.
   func becomeQuiet() async {
     // It was killed, or the app has closed it.
-    try? await database.stopBackgroundSynchronization(within: .seconds(10))
+    try? await database.stopBackgroundSynchronization(within: SimulatedDevice.patience)
   }
 
   /// Opens the file again, after the database before was killed.
