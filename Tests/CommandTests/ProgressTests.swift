@@ -1,18 +1,29 @@
+import FerryWorld
+import Synchronization
 import Testing
 
 @testable import FerryCommand
+
+/// Time that stands still until it is moved.
+private final class HandClock: WorldClock {
+  private let time = Mutex<Duration>(.zero)
+
+  var now: Timestamp { moment }
+  var uptime: Duration { time.withLock { $0 } }
+  func move(by duration: Duration) { time.withLock { $0 += duration } }
+}
 
 /// How far long work is, for people and for files.
 struct ProgressTests {
   @Test("Without a terminal progress is whole lines, at most one in ten seconds")
   func calm() {
-    var moment = ContinuousClock.now
+    let clock = HandClock()
     var written: [String] = []
     let progress = CopyProgress(
-      "copied", isTerminal: false, now: { moment }, write: { written.append($0) })
+      "copied", isTerminal: false, clock: clock, write: { written.append($0) })
     for percent in 0...100 {
       progress.tell(percent, of: 100)
-      moment += .milliseconds(900)
+      clock.move(by: .milliseconds(900))
     }
     // 90 seconds of work.
     #expect(
@@ -22,9 +33,8 @@ struct ProgressTests {
   @Test("Work that ends at once prints nothing without a terminal")
   func short() {
     var written: [String] = []
-    let moment = ContinuousClock.now
     let progress = CopyProgress(
-      "copied", isTerminal: false, now: { moment }, write: { written.append($0) })
+      "copied", isTerminal: false, clock: HandClock(), write: { written.append($0) })
     for percent in 0...100 { progress.tell(percent, of: 100) }
     #expect(written.isEmpty)
   }

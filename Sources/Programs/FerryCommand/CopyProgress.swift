@@ -1,3 +1,4 @@
+import FerryWorld
 import Foundation
 
 /// How far a long piece of work is, on standard error: standard output may go elsewhere.
@@ -7,23 +8,23 @@ import Foundation
 final class CopyProgress {
   private let what: String
   private let isTerminal: Bool
-  private let now: () -> ContinuousClock.Instant
+  private let clock: any WorldClock
   private let write: (String) -> Void
-  private var last: ContinuousClock.Instant
+  private var last: Duration
 
   /// Between two lines that are not on a terminal.
   static let calm: Duration = .seconds(10)
 
   init(
     _ what: String, isTerminal: Bool = isatty(STDERR_FILENO) == 1,
-    now: @escaping () -> ContinuousClock.Instant = { .now },
+    clock: any WorldClock = SystemClock(),
     write: @escaping (String) -> Void = CopyProgress.onStandardError
   ) {
     self.what = what
     self.isTerminal = isTerminal
-    self.now = now
+    self.clock = clock
     self.write = write
-    last = now()
+    last = clock.uptime
   }
 
   func tell(_ done: Int, of total: Int) {
@@ -34,7 +35,7 @@ final class CopyProgress {
   /// The same with a text of its own.
   func tell(_ text: String, isEnd: Bool) {
     guard !isTerminal else { return write("\r\(text)\(isEnd ? "\n" : "")") }
-    let moment = now()
+    let moment = clock.uptime
     guard moment - last >= CopyProgress.calm else { return }
     last = moment
     write("\(text)\n")
