@@ -3,7 +3,7 @@ import Foundation
 /// A program as a process of its own, spoken to by lines; every wait for it has an end.
 final class ChildProcess {
   /// On a machine however slow and busy: only a failure lasts so long.
-  static let patience: Duration = .seconds(300)
+  static let patience: Duration = .seconds(600)
 
   let name: String
   let log: String

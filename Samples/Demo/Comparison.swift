@@ -20,7 +20,7 @@ struct Comparison {
 
   /// Compares until all is equal, as the last changes are still on their way.
   func settled() throws -> [Line] {
-    let deadline = ContinuousClock.now + .seconds(120)
+    let deadline = ContinuousClock.now + ChildProcess.patience
     var lines = try compare()
     while lines.contains(where: { !$0.differences.isEmpty }), ContinuousClock.now < deadline {
       usleep(100_000)

@@ -241,7 +241,7 @@ final class KillRound {
 
   /// Every answer that the server gave was told to the app, at least once, and nothing else was.
   private func checkCallbacks() throws {
-    let deadline = ContinuousClock.now + .seconds(60)
+    let deadline = ContinuousClock.now + ChildProcess.patience
     var missing: [String] = []
     var invented: [String] = []
     repeat {

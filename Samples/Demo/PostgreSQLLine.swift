@@ -5,14 +5,12 @@ import Foundation
 final class PostgreSQLLine {
   private let address: PostgreSQLAddress
   private var connection: PostgreSQLConnection?
-  /// A server that was killed is back long before.
-  private static let patience: Duration = .seconds(60)
 
   init(_ address: PostgreSQLAddress) { self.address = address }
 
   /// An open connection; waits for a server that starts again.
   func open() throws(PostgreSQLError) -> PostgreSQLConnection {
-    let deadline = ContinuousClock.now + PostgreSQLLine.patience
+    let deadline = ContinuousClock.now + ChildProcess.patience
     while true {
       if let connection, connection.isOpen { return connection }
       do throws(PostgreSQLError) {
@@ -28,7 +26,7 @@ final class PostgreSQLLine {
 
   /// Reads, once more where the server was killed meanwhile.
   func rows(_ sql: String) throws(PostgreSQLError) -> PostgreSQLRows {
-    let deadline = ContinuousClock.now + PostgreSQLLine.patience
+    let deadline = ContinuousClock.now + ChildProcess.patience
     while true {
       do throws(PostgreSQLError) { return try open().rows(sql) } catch {
         guard error.isLost || error.stateClass == "57", ContinuousClock.now < deadline else {
