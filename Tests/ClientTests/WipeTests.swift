@@ -57,6 +57,20 @@ struct WipeTests {
     }
   }
 
+  @Test("has a mark of Ferry: another file of that name destroys nothing")
+  func marks() async throws {
+    try await inFolder { folder in
+      let path = "\(folder)/device.db"
+      let database = try open(path)
+      try book("Ada", in: database)
+      await database.close()
+      for text in ["", "{", "[]", "wipe", #"{"user":"ada"}"#] {
+        try Data(text.utf8).write(to: URL(filePath: Wipe.markPath(path)))
+        #expect(try await passengers(path) == ["Ada"], "\(text)")
+      }
+    }
+  }
+
   @Test("lets the next database have a key that opens it again")
   func keys() async throws {
     try await inFolder { folder in

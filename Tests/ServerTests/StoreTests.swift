@@ -78,7 +78,9 @@ import Testing
       let connection = try Connection(path: file)
       try connection.execute("CREATE TABLE customers (id INTEGER)")
     }
+    let before = try Data(contentsOf: URL(filePath: file))
     #expect(code(bench) == .damagedStore)
+    #expect(try Data(contentsOf: URL(filePath: file)) == before)
   }
 
   @Test("A folder with keys whose store is missing or empty is refused, and not given a new store")

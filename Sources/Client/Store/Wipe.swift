@@ -44,12 +44,14 @@ package struct Wipe: Sendable, Equatable {
 
   /// The wipe that was begun of the database at `path`; nil: none.
   package static func begun(at path: String) -> Wipe? {
-    guard let data = FileManager.default.contents(atPath: markPath(path)) else { return nil }
-    let node = try? JSONNode.parse([UInt8](data))
-    // A mark that a crash cut short is a mark all the same; only its receipt is lost.
+    // A mark comes to be whole or not at all. Anything else is not Ferry's, and no order.
+    guard let data = FileManager.default.contents(atPath: markPath(path)),
+      let node = try? JSONNode.parse([UInt8](data)), let device = node["device"]?.string,
+      let receipt = node["receipt"]?.string
+    else { return nil }
     return Wipe(
-      path: path, user: node?["user"]?.string ?? "", device: node?["device"]?.string ?? "",
-      receipt: node?["receipt"]?.string ?? "", isDone: node?["isDone"]?.boolean ?? false)
+      path: path, user: node["user"]?.string ?? "", device: device, receipt: receipt,
+      isDone: node["isDone"]?.boolean ?? false)
   }
 
   /// Writes the mark so that it outlives the machine. From here on the data is lost.
