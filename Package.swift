@@ -430,8 +430,8 @@ var products: [Product] = [
       [
         "FerryCommand", "FerryJSON", "FerryArguments", "FerryServer", "FerryPasswords", "Ferry",
         "FerryInspection",
-        "FerryModel",
-        "FerrySQLite", "FerryWorld", "FerryLogger",
+        "FerryModel", "FerryCrypto",
+        "FerrySQLite", "FerrySQLiteStore", "FerryWorld", "FerryLogger",
       ]),
     tests("FerryPasswordsTests", "PasswordsTests", ["FerryPasswords"]),
     tests(
