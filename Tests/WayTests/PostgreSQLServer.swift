@@ -42,6 +42,17 @@ final class PostgreSQLServer: Sendable {
     "postgres:host=\(socket) user=ferry dbname=\(database)"
   }
 
+  /// What a script does that an administrator runs, and what it says.
+  func run(
+    _ script: String, in database: String
+  ) async throws -> (end: ChildProcess.End, text: String) {
+    let process = try ChildProcess(
+      "\(programs)/psql",
+      ["-X", "-q", "-A", "-t", "-h", socket, "-U", "ferry", "-d", database, "-f", script])
+    let end = try await process.ended()
+    return (end, process.lines.joined(separator: "\n") + process.errorText)
+  }
+
   /// What somebody else types; gives the values that come back, one row a line.
   @discardableResult
   func psql(_ database: String, _ sql: String) async throws -> String {

@@ -98,7 +98,10 @@ extension Way {
         #expect(try await process.ended() == .exit(0))
         let statements = process.lines.joined(separator: "\n")
         #expect(try await state(server, database, role) == "")
-        try await server.psql(database, statements)
+        #expect(statements.hasPrefix("\\set ON_ERROR_STOP on\nBEGIN;\n"), "\(statements)")
+        let script = try business.place.write(statements, to: "script.sql")
+        let (end, said) = try await server.run(script, in: database)
+        #expect(end == .exit(0), "\(said)")
         let printed = try await state(server, database, role)
         #expect(printed.contains("applied r"))
         #expect(printed.contains("ferry_row on") == level.isEmpty)
@@ -111,6 +114,89 @@ extension Way {
         #expect(try await made.ended() == .exit(0))
         #expect(try await state(server, database, role) == printed)
       }
+    }
+
+    /// Names of columns and tables with which their owner wants more than the table; 63 bytes at most.
+    private static let hostile = [
+      "k$ferry$;rollback;alter role ROLE superuser;select $ferry$",
+      "k$ferry$ $ferry1$;rollback;alter role ROLE superuser;--",
+      "k$ferry1$ $ferry$;rollback;\\! touch FILE",
+      "k';rollback;alter role ROLE superuser;select '", "k\";rollback;alter role ROLE superuser;--",
+      "k\\';alter role ROLE superuser;--", "k);alter role ROLE superuser;--",
+      "k$$;alter role ROLE--$$",
+      "k:ROLE :'ROLE' :\"ROLE\"", "k\\! touch FILE", "k`touch FILE`", "k/*", "k--", "$ferry",
+      "ferry$",
+    ]
+
+    @Test("What prepare --print prints of hostile names gives their owner nothing, and works")
+    func hostileNames() async throws {
+      let server = try await PostgreSQLServer.shared()
+      let database = try await server.database("SELECT 1")
+      let place = try Place()
+      let role = "m\(getpid())"
+      // A short name: with it the others have at most 63 bytes.
+      let marker = "/tmp/f\(getpid())"
+      let names = Self.hostile.map {
+        $0.replacing("ROLE", with: role).replacing("FILE", with: marker)
+      }
+      var sql =
+        "CREATE ROLE \(role) LOGIN; GRANT CREATE ON SCHEMA public TO \(role); SET ROLE \(role);"
+      for (number, name) in names.enumerated() {
+        #expect(name.utf8.count <= 63, "\(name)")
+        let quoted = name.replacing("\"", with: "\"\"")
+        sql +=
+          "CREATE TABLE \"t\(number) \(quoted.prefix(40))\" (\"\(quoted)\" int PRIMARY KEY, a text);"
+      }
+      try await server.psql(database, sql)
+      let facts = """
+        SELECT rolname, rolsuper, rolcreaterole FROM pg_roles WHERE rolname = '\(role)';
+        SELECT relname, relowner FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY 1
+        """
+      let before = try await server.psql(database, facts)
+      let made = try ChildProcess(
+        try Programs.path("ferry"),
+        ["new", "--from", server.address(database), "--out", place.file("model.json")])
+      #expect(try await made.ended() == .exit(0), "\(made.errorText)")
+      let process = try ChildProcess(
+        try Programs.path("ferry"),
+        ["prepare", place.file("model.json"), "--database", server.address(database), "--print"])
+      #expect(try await process.ended() == .exit(0), "\(process.errorText)")
+      let script = try place.write(process.lines.joined(separator: "\n"), to: "script.sql")
+      let (end, said) = try await server.run(script, in: database)
+      #expect(end == .exit(0), "\(said)")
+      #expect(try await server.psql(database, facts) == before)
+      #expect(!FileManager.default.fileExists(atPath: marker))
+      let triggers = try await server.psql(
+        database,
+        """
+        SELECT count(*) FROM pg_trigger WHERE tgname = 'ferry_row'
+        """)
+      #expect(triggers == String(names.count))
+      // A trigger with the name in it does its work.
+      let quoted = names[0].replacing("\"", with: "\"\"")
+      try await server.psql(
+        database, "INSERT INTO \"t0 \(quoted.prefix(40))\" VALUES (1, 'x')")
+      #expect(try await server.psql(database, "SELECT new_key FROM ferry.change") == "{1}")
+    }
+
+    @Test("A script is not printed where a name could steer the terminal, and prepare still works")
+    func controlName() async throws {
+      let server = try await PostgreSQLServer.shared()
+      let database = try await server.database(
+        "CREATE TABLE t (\"k\u{1B}[2J\" int PRIMARY KEY, depot text NOT NULL)")
+      let place = try Place()
+      let made = try ChildProcess(
+        try Programs.path("ferry"),
+        ["new", "--from", server.address(database), "--out", place.file("model.json")])
+      #expect(try await made.ended() == .exit(0), "\(made.errorText)")
+      #expect(!(made.lines.joined() + made.errorText).contains("\u{1B}"))
+      let words = ["prepare", place.file("model.json"), "--database", server.address(database)]
+      let printed = try ChildProcess(try Programs.path("ferry"), words + ["--print"])
+      #expect(try await printed.ended() == .exit(1))
+      #expect(printed.errorText.contains("has a control character"), "\(printed.errorText)")
+      #expect(printed.lines.isEmpty)
+      let done = try ChildProcess(try Programs.path("ferry"), words)
+      #expect(try await done.ended() == .exit(0), "\(done.errorText)")
     }
 
     @Test(

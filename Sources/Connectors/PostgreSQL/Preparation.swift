@@ -190,9 +190,7 @@ struct CaptureTriggers: Sendable {
   /// forgets the setting with it.
   private var body: String {
     let insert = "INSERT INTO ferry.change (relation, old_key, new_key) VALUES (\(table.oid), "
-    return """
-      CREATE OR REPLACE FUNCTION \(function)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
-      SET search_path = ''\(forms) AS $ferry$
+    let text = """
       BEGIN
         IF pg_catalog.current_setting('ferry.notes', true) IS DISTINCT FROM 'yes' THEN
           IF pg_catalog.to_regclass('ferry.change') IS NULL THEN RETURN NULL; END IF;
@@ -212,8 +210,27 @@ struct CaptureTriggers: Sendable {
           \(insert)\(values("OLD")), NULL);
         END IF;
         RETURN NULL;
-      END $ferry$
+      END
       """
+    let quote = CaptureTriggers.dollarQuote(text)
+    return """
+      CREATE OR REPLACE FUNCTION \(function)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+      SET search_path = ''\(forms) AS \(quote)
+      \(text) \(quote)
+      """
+  }
+
+  /// A mark that is not in the text: names of columns are in it, and one could end the quotes.
+  static func dollarQuote(_ text: String) -> String {
+    // In bytes: before a combining mark a dollar is no `Character`.
+    let bytes = Array(text.utf8)
+    var number = 0
+    while true {
+      let mark = number == 0 ? "$ferry$" : "$ferry\(number)$"
+      let sought = Array(mark.utf8)
+      if !bytes.indices.contains(where: { bytes[$0...].starts(with: sought) }) { return mark }
+      number += 1
+    }
   }
 
   /// In a partition the columns may have other places.

@@ -39,16 +39,16 @@ enum CheckCommand: Subcommand {
       writer.key("problems")
       writer.array(problems) { $0.problem($1) }
       writer.endObject()
-      print(writer.text)
+      Terminal.show(writer.text, asJSON: true)
     } else {
-      for problem in problems { print(problem) }
+      for problem in problems { Terminal.show(problem.description) }
       let count =
         Terminal.counted(reading.errors.count, "error", "errors") + ", "
         + Terminal.counted(warnings, "warning", "warnings")
       let subject = reading.package.map {
         "\($0.id), " + Terminal.counted($0.entities.count, "entity", "entities")
       }
-      print("\(file): \(subject.map { "\($0): " } ?? "")\(count)")
+      Terminal.show("\(file): \(subject.map { "\($0): " } ?? "")\(count)")
     }
     return reading.errors.isEmpty ? .success : .problems
   }

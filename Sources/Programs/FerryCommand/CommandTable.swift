@@ -17,25 +17,25 @@ enum CommandTable {
   static func run(_ words: [String]) async -> ExitCode {
     var words = words.dropFirst()
     guard let first = words.popFirst() else {
-      print(help)
+      Terminal.show(help)
       return .usage
     }
     if ["--help", "-h", "help"].contains(first) {
       guard let topic = words.first else {
-        print(help)
+        Terminal.show(help)
         return .success
       }
       guard let command = command(named: topic) else { return unknown(topic) }
-      print(help(of: command))
+      Terminal.show(help(of: command))
       return .success
     }
     if first == "--version" {
-      print(ProgramVersion.text(of: "ferry"))
+      Terminal.show(ProgramVersion.text(of: "ferry"))
       return .success
     }
     guard let command = command(named: first) else { return unknown(first) }
     if words.contains("--help") || words.contains("-h") {
-      print(help(of: command))
+      Terminal.show(help(of: command))
       return .success
     }
     do {
@@ -56,7 +56,7 @@ enum CommandTable {
     // The command line itself may be what is wrong.
     let asksForJSON = words.prefix { $0 != "--" }.contains("--json")
     if asksForJSON, command.options.contains(where: { $0.name == CommandOption.json.name }) {
-      print(failure.json(exitCode: code))
+      Terminal.show(failure.json(exitCode: code), asJSON: true)
     }
     return code
   }

@@ -97,12 +97,12 @@ enum DeployCommand: Subcommand {
 
   private static func show(_ answer: JSONNode, _ arguments: Arguments) {
     guard !arguments.flag("json") else {
-      print(JSONText.of(answer))
+      Terminal.show(JSONText.of(answer), asJSON: true)
       return
     }
-    if let package = answer["package"]?.string { print(done(package, answer)) }
-    if let notice = answer["notice"]?.string { print(notice) }
-    for package in answer["packages"]?.array ?? [] { print(entry(package)) }
+    if let package = answer["package"]?.string { Terminal.show(done(package, answer)) }
+    if let notice = answer["notice"]?.string { Terminal.show(notice) }
+    for package in answer["packages"]?.array ?? [] { Terminal.show(entry(package)) }
   }
 
   private static func done(_ package: String, _ answer: JSONNode) -> String {

@@ -90,7 +90,7 @@ enum DeviceCommand: Subcommand {
     if arguments.flag("json") {
       show(decided, asJSON: true, isLong: false)
     } else {
-      print(done(verb, device))
+      Terminal.show(done(verb, device))
     }
     return .success
   }
@@ -99,13 +99,15 @@ enum DeviceCommand: Subcommand {
     _ door: OperatorDoor, user: String, template: String?, _ arguments: Arguments
   ) async throws {
     let made = try await door.activation(user: user, template: template)
-    guard !arguments.flag("json") else { return print(text(made)) }
+    guard !arguments.flag("json") else { return Terminal.show(text(made), asJSON: true) }
     let code = Terminal.harmless(made["code"]?.string ?? "")
-    print("\(code)  for \(user), on one device, until \(value(made["expires"], isTime: true))")
+    Terminal.show(
+      "\(code)  for \(user), on one device, until \(value(made["expires"], isTime: true))")
   }
 
   private static func done(_ verb: String, _ device: JSONNode) -> String {
-    let name = "\(device["user"]?.string ?? "") \(device["device"]?.string ?? "")"
+    let name = Terminal.harmless(
+      "\(device["user"]?.string ?? "") \(device["device"]?.string ?? "")")
     switch verb {
     case "lock": return "\(name) is locked. Its pending changes stay on it."
     case "template":
@@ -119,7 +121,7 @@ enum DeviceCommand: Subcommand {
 
   private static func show(_ devices: [JSONNode], asJSON: Bool, isLong: Bool) {
     if asJSON {
-      print("[\(devices.map(text).joined(separator: ","))]")
+      Terminal.show("[\(devices.map(text).joined(separator: ","))]", asJSON: true)
       return
     }
     let names = isLong ? long : short
@@ -127,9 +129,9 @@ enum DeviceCommand: Subcommand {
       let fields = names.map { name in
         "\(name) \(value(device[name], isTime: name.hasSuffix("Seen")))"
       }
-      print(fields.joined(separator: isLong ? "\n" : "  "))
+      Terminal.show(fields.joined(separator: isLong ? "\n" : "  "))
     }
-    if devices.isEmpty { print("No device was found.") }
+    if devices.isEmpty { Terminal.show("No device was found.") }
   }
 
   private static let short = [

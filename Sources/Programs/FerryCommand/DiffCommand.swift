@@ -36,7 +36,9 @@ enum DiffCommand: Subcommand {
     }
     let database = try DatabaseAddress(address)
     let difference = ModelDifference.compare(package, with: try database.schema())
-    print(arguments.flag("json") ? json(difference, package) : text(difference, package))
+    let asJSON = arguments.flag("json")
+    Terminal.show(
+      asJSON ? json(difference, package) : text(difference, package), asJSON: asJSON)
     return difference.canGoOn ? .success : .problems
   }
 

@@ -51,7 +51,7 @@ enum InspectCommand: Subcommand {
     if let export {
       try write(file, to: export, showsValues: arguments.flag("values"))
     } else if arguments.flag("json") {
-      print(json(try file.inspection()))
+      Terminal.show(json(try file.inspection()), asJSON: true)
     } else if !arguments.flag("once"), LiveTerminal.isPossible {
       try follow(file, key)
     } else {
@@ -64,7 +64,7 @@ enum InspectCommand: Subcommand {
     let export = try DeviceExport(
       file, showsValues: showsValues, written: SystemClock().now.milliseconds)
     try NewFile.write(export.text + "\n", to: path)
-    print("wrote \(path); values are \(showsValues ? "shown" : "hidden") in it")
+    Terminal.show("wrote \(path); values are \(showsValues ? "shown" : "hidden") in it")
   }
 
   /// Until the user has seen enough.
@@ -103,35 +103,35 @@ enum InspectCommand: Subcommand {
   }
 
   private static func show(_ inspection: DeviceInspection, now: Timestamp) {
-    print("package \(inspection.package)")
-    print("user    \(user(inspection))")
-    print("server  \(inspection.server ?? "none yet")")
-    print("device  \(inspection.device), \(inspection.subscription.rawValue)")
-    for set in inspection.parameterSets { print("parameters \(set)") }
-    print("\nobjects")
+    Terminal.show("package \(inspection.package)")
+    Terminal.show("user    \(user(inspection))")
+    Terminal.show("server  \(inspection.server ?? "none yet")")
+    Terminal.show("device  \(inspection.device), \(inspection.subscription.rawValue)")
+    for set in inspection.parameterSets { Terminal.show("parameters \(set)") }
+    Terminal.show("\nobjects")
     let width = inspection.entities.map(\.entity.count).max() ?? 0
     for entity in inspection.entities {
       let pending = entity.pending > 0 ? ", \(entity.pending) pending" : ""
-      print("  \(Terminal.padded(entity.entity, width))  \(entity.visible)\(pending)")
+      Terminal.show("  \(Terminal.padded(entity.entity, width))  \(entity.visible)\(pending)")
     }
-    print("\npending operations: \(inspection.operations.count)")
-    for operation in inspection.operations { print("  \(line(operation, now: now))") }
-    print("\nlog records: \(inspection.logRecords.count)")
-    for record in inspection.logRecords { print("  \(record)") }
-    print("\ncheckpoints")
+    Terminal.show("\npending operations: \(inspection.operations.count)")
+    for operation in inspection.operations { Terminal.show("  \(line(operation, now: now))") }
+    Terminal.show("\nlog records: \(inspection.logRecords.count)")
+    for record in inspection.logRecords { Terminal.show("  \(record)") }
+    Terminal.show("\ncheckpoints")
     for group in inspection.groups {
-      print(
+      Terminal.show(
         "  \(group.name)  version \(group.version)\(group.era == nil ? ", not imported yet" : "")")
     }
-    print("\npartitions")
+    Terminal.show("\npartitions")
     if inspection.getsNothing {
       let cure = "Look at the user's claims with: ferry user list"
-      print("  none: this user gets no rows. \(cure)")
+      Terminal.show("  none: this user gets no rows. \(cure)")
     }
     for partition in inspection.partitions {
       let staged =
         partition.staged == partition.cursor ? "" : ", download at \(partition.staged)"
-      print(
+      Terminal.show(
         "  \(partition.number)  \(partition.group)  \(partition.state)  \(partition.count) rows, "
           + "at \(partition.cursor)\(staged)")
     }

@@ -24,7 +24,7 @@ enum KeyCommand: Subcommand {
       throw UsageError("the verb \"\(verb)\" is unknown", hint: "Write rotate.")
     }
     try await OperatorDoor(arguments).rotateKeys()
-    print("The keys were changed. No user has to log in again.")
+    Terminal.show("The keys were changed. No user has to log in again.")
     return .success
   }
 }

@@ -47,10 +47,10 @@ enum LogCommand: Subcommand {
     if let take { question.take = take }
     let reports = try DeviceReport.read(folder: folder, question)
     if arguments.flag("json") {
-      print(json(reports))
+      Terminal.show(json(reports), asJSON: true)
     } else {
-      for report in reports { print(Terminal.harmless(line(report))) }
-      if reports.isEmpty { print("no log records of devices") }
+      for report in reports { Terminal.show(Terminal.harmless(line(report))) }
+      if reports.isEmpty { Terminal.show("no log records of devices") }
     }
     return .success
   }

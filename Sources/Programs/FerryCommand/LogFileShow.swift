@@ -32,9 +32,9 @@ enum LogFileShow {
     }
     if let take { lines = Array(lines.suffix(take)) }
     if arguments.flag("json") {
-      print(json(parts.prefix(headEnd), lines))
+      Terminal.show(json(parts.prefix(headEnd), lines), asJSON: true)
     } else {
-      for line in parts.prefix(headEnd) + [""] + lines { print(Terminal.harmless(line)) }
+      for line in parts.prefix(headEnd) + [""] + lines { Terminal.show(Terminal.harmless(line)) }
     }
     return .success
   }

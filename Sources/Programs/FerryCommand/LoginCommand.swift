@@ -130,18 +130,18 @@ enum LoginCommand: Subcommand {
       writer.key("warnings")
       writer.array(faults) { $0.string($1) }
       writer.endObject()
-      print(writer.text)
+      Terminal.show(writer.text, asJSON: true)
       return
     }
-    print("user    \(Terminal.harmless(record.name))")
-    print("roles   \(Terminal.harmless(record.roles.joined(separator: ", ")))")
+    Terminal.show("user    \(Terminal.harmless(record.name))")
+    Terminal.show("roles   \(Terminal.harmless(record.roles.joined(separator: ", ")))")
     for (name, values) in record.claims.sorted(by: { $0.key < $1.key }) {
-      print("claim   \(Terminal.harmless("\(name) = \(values.joined(separator: ", "))"))")
+      Terminal.show("claim   \(Terminal.harmless("\(name) = \(values.joined(separator: ", "))"))")
     }
     for (rule, fits) in zip(mapping.rules, judgement.outcome.fits) {
-      print("\(fits ? "fits    " : "no      ")\(Terminal.harmless(rule.name))")
+      Terminal.show("\(fits ? "fits    " : "no      ")\(Terminal.harmless(rule.name))")
     }
-    for fault in faults { print("Warning: \(Terminal.harmless(fault))") }
+    for fault in faults { Terminal.show("Warning: \(Terminal.harmless(fault))") }
   }
 }
 

@@ -59,7 +59,7 @@ enum MoveCommand: Subcommand {
     let rows = counts.reduce(0) { $0 + $1.rows }
     guard arguments.flag("json") else {
       let packages = move.packages.joined(separator: ", ")
-      print(
+      Terminal.show(
         """
         \(packages): \(Terminal.counted(Int(rows), "row", "rows")) of \(counts.count) tables were \
         moved and counted.
@@ -82,13 +82,13 @@ enum MoveCommand: Subcommand {
     for count in counts { writer.field(count.table, count.rows) }
     writer.endObject()
     writer.endObject()
-    print(writer.text)
+    Terminal.show(writer.text, asJSON: true)
   }
 
   private static func undo(_ data: String, _ arguments: Arguments) throws {
     let copy = try Move(data).undo(isForced: arguments.flag("force"))
     guard arguments.flag("json") else {
-      print(
+      Terminal.show(
         "ferryd uses the store in \(data) again."
           + (copy.map {
             " The copy in \($0) stays; `DROP SCHEMA ferry_store CASCADE` removes it there."
@@ -100,6 +100,6 @@ enum MoveCommand: Subcommand {
     writer.field("data", data)
     writer.field("copy", copy)
     writer.endObject()
-    print(writer.text)
+    Terminal.show(writer.text, asJSON: true)
   }
 }

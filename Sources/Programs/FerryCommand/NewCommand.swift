@@ -80,10 +80,11 @@ enum NewCommand: Subcommand {
     }
     var advice: JournalAdvice?
     if case .sqlite(let path) = database { advice = try JournalAdvice.of(path: path) }
-    print(
-      arguments.flag("json")
+    let asJSON = arguments.flag("json")
+    Terminal.show(
+      asJSON
         ? NewReport.json(made, advice, out: out)
-        : NewReport.text(made, advice, out: out, database: database.shown))
+        : NewReport.text(made, advice, out: out, database: database.shown), asJSON: asJSON)
     return .success
   }
 }

@@ -55,8 +55,8 @@ enum ODataCommand: Subcommand {
       words.first == "address"
       ? ODataAddressShell.run(Array(words.dropFirst()), load: load)
       : ODataShell.run(
-        words, open: open, write: { try FileHandle.standardOutput.write(contentsOf: Data($0)) })
-    try FileHandle.standardOutput.write(contentsOf: Data(outcome.output))
+        words, open: open, write: Terminal.write)
+    try Terminal.write(outcome.output)
     let code: ExitCode =
       switch outcome.status {
       case 0: .success
@@ -67,7 +67,8 @@ enum ODataCommand: Subcommand {
       Terminal.error(outcome.complaint)
       // `address` has printed its own, with the column.
       if arguments.flag("json"), outcome.output.isEmpty {
-        print(CommandFailure(complaint: outcome.complaint, of: code).json(exitCode: code))
+        Terminal.show(
+          CommandFailure(complaint: outcome.complaint, of: code).json(exitCode: code), asJSON: true)
       }
     }
     return code

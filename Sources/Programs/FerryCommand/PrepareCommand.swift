@@ -106,26 +106,37 @@ enum PrepareCommand: Subcommand {
       preparation = try SQLitePreparation(package, connection)
     } catch { throw unchanged(path, error) }
     if !isRemoval { try requireFit(package, path, preparation.mismatches) }
-    do throws(SQLiteError) {
+    do {
       let statements = isRemoval ? preparation.removal : preparation.statements
       if arguments.flag("print") {
-        print(
-          (["BEGIN IMMEDIATE"] + statements + ["COMMIT"]).map { "\($0);" }
-            .joined(separator: "\n"))
+        try show(["BEGIN IMMEDIATE"] + statements + ["COMMIT"])
         return .success
       }
       try connection.transaction(.immediate) { () throws(SQLiteError) in
         for statement in statements { try connection.execute(statement) }
       }
       for (table, reason) in preparation.leftOut where !isRemoval {
-        print("\(table) \(reason): ferryd reads it completely after each change by others.")
+        Terminal.show("\(table) \(reason): ferryd reads it completely after each change by others.")
       }
-      print(
+      Terminal.show(
         isRemoval
           ? "Ferry was removed from \(path)."
           : "\(path) is prepared. A running ferryd uses it from now on.")
       return .success
-    } catch { throw unchanged(path, error) }
+    } catch let error as SQLiteError {
+      throw unchanged(path, error)
+    }
+  }
+
+  /// A script for an administrator: what it shows is what it does.
+  private static func show(_ statements: [String], before: String = "") throws(GeneratorError) {
+    let script = before + statements.map { "\($0);" }.joined(separator: "\n")
+    guard script.split(separator: "\n").allSatisfy({ Terminal.harmless(String($0)) == $0 }) else {
+      throw GeneratorError(
+        "a name in the database has a control character, so no script is printed",
+        hint: "Run the command without --print, or rename it.")
+    }
+    Terminal.show(script)
   }
 
   private static func unchanged(_ path: String, _ error: SQLiteError) -> GeneratorError {
@@ -154,22 +165,25 @@ enum PrepareCommand: Subcommand {
         "\(address) was not changed: a ferryd is connected to it", hint: "Stop ferryd first.")
     }
     if !isRemoval { try requireFit(package, address.text, preparation.mismatches) }
-    do throws(PostgreSQLError) {
+    do {
       let statements = isRemoval ? preparation.removal : preparation.statements
       if arguments.flag("print") {
-        print((["BEGIN"] + statements + ["COMMIT"]).map { "\($0);" }.joined(separator: "\n"))
+        // psql would go on after an error, and outside the transaction.
+        try show(["BEGIN"] + statements + ["COMMIT"], before: "\\set ON_ERROR_STOP on\n")
         return .success
       }
       // The tables' own users must not queue up behind a lock that does not come.
       try connection.execute("BEGIN; SET LOCAL lock_timeout = '10s'")
       for statement in statements { try connection.execute(statement) }
       try connection.execute("COMMIT")
-      print(
+      Terminal.show(
         isRemoval
           ? "Ferry was removed from \(address)."
           : "\(address) is prepared. A running ferryd uses it from now on.")
       return .success
-    } catch { throw unchanged(address, error) }
+    } catch let error as PostgreSQLError {
+      throw unchanged(address, error)
+    }
   }
 
   private static func unchanged(

@@ -73,17 +73,17 @@ enum SimulateCommand: Subcommand {
     let progress = SimulationProgress()
     var failed: SimulationResult?
     let known = SimulationSoFar { summary in
-      print(isJSON ? summary.json : summary.plain(steps: plan.steps))
+      Terminal.show(isJSON ? summary.json : summary.plain(steps: plan.steps), asJSON: isJSON)
     }
     known.printOnInterrupt()
     let take = { (result: SimulationResult) in
       if result.failure != nil { failed = failed ?? result }
       let replay = again(result.seed, plan)
       let summary = known.add(result) {
-        print(
+        Terminal.show(
           isJSON
             ? SimulationText.json(result, replay: replay)
-            : SimulationText.plain(result, replay: replay))
+            : SimulationText.plain(result, replay: replay), asJSON: isJSON)
       }
       progress.tell(summary, of: seeds.count)
     }
@@ -127,10 +127,11 @@ enum SimulateCommand: Subcommand {
     var shrink = SimulationShrink(failed, plan) { Terminal.error("shorter: \($0)") }
     await shrink.run()
     let replay = again(shrink.seed, shrink.plan)
-    print(
+    Terminal.show(
       isJSON
         ? SimulationText.json(shrink, replay: replay)
-        : "Shorter, after \(Terminal.counted(shrink.runs, "run", "runs")): \(replay)")
+        : "Shorter, after \(Terminal.counted(shrink.runs, "run", "runs")): \(replay)",
+      asJSON: isJSON)
   }
 
   private static let optionalFaults: [SimulatedFault] = SimulatedFault.allCases

@@ -35,9 +35,9 @@ enum StatusCommand: Subcommand {
     let users = try arguments.value("users") ?? "\(data)/users.json"
     let status = try await ServerStatus.read(
       try OperatorDoor(arguments), data: data, users: users)
-    print(
-      arguments.flag("json")
-        ? status.json : StatusText(status, now: Date()).lines.joined(separator: "\n"))
+    let asJSON = arguments.flag("json")
+    let text = asJSON ? status.json : StatusText(status, now: Date()).lines.joined(separator: "\n")
+    Terminal.show(text, asJSON: asJSON)
     return status.word == "ready" ? .success : .problems
   }
 }

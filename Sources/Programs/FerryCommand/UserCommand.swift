@@ -114,7 +114,7 @@ enum UserCommand: Subcommand {
     Dictionary(claims.map { ($0.name, $0.values) }, uniquingKeysWith: +)
   }
 
-  /// What keeps rows from the user; nothing where no model was named.
+  /// Reasons why the user gets no rows of some entities; empty without `--model`.
   private static func faults(_ arguments: Arguments, _ user: UserRecord) throws -> [String] {
     try check(arguments)?.faults(of: user) ?? []
   }
@@ -172,13 +172,13 @@ enum UserCommand: Subcommand {
       for user in users {
         let roles = user.roles.isEmpty ? "" : "  roles \(user.roles.joined(separator: ", "))"
         let claims = user.claims.map { "  \($0.name)=\($0.values.joined(separator: ","))" }
-        print(user.name + roles + claims.joined())
+        Terminal.show(user.name + roles + claims.joined())
       }
       return
     }
     var writer = JSONWriter()
     writer.array(users) { writer, user in UserList.write(user, hash: nil, to: &writer) }
-    print(writer.text)
+    Terminal.show(writer.text, asJSON: true)
   }
 
   static func claims(_ texts: [String]) throws -> [UserList.Claim] {

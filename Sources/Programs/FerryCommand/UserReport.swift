@@ -22,8 +22,8 @@ struct UserReport {
 
   func show(_ text: String, asJSON: Bool) {
     guard asJSON else {
-      print(text)
-      for warning in warnings { print("Warning: \(warning)") }
+      Terminal.show(text)
+      for warning in warnings { Terminal.show("Warning: \(warning)") }
       return
     }
     var writer = JSONWriter()
@@ -37,6 +37,6 @@ struct UserReport {
     writer.key("warnings")
     writer.array(warnings) { $0.string($1) }
     writer.endObject()
-    print(writer.text)
+    Terminal.show(writer.text, asJSON: true)
   }
 }
