@@ -462,7 +462,7 @@ var products: [Product] = [
         "Ferryd", "FerryCommand", "FerryDevice", "FerrySample", "Ferry", "FerryServer",
         "FerryWire", "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLite", "FerrySQLConnector",
         "FerryFlights", "FerryPasswords", "FerryHTTP", "FerryHTTPClient", "FerryDemo",
-        "FerryFaultVFS", "FerryCertificates", "FerryHTTPServer",
+        "FerryFaultVFS", "FerryCertificates", "FerryHTTPServer", "FerryCrypto",
       ]),
   ]
   targets += serverLibraries + serverHands + serverParts + serverStores + serverTools

@@ -61,6 +61,19 @@ enum StyleRules {
     }
   }
 
+  /// `createDirectory` takes a folder that is there, whoever made it and whatever is in it.
+  static func foldersOfOthers(in file: SourceFile) -> [Violation] {
+    let tokens = file.tokens
+    return tokens.indices.filter {
+      tokens[$0].text == "createDirectory" && tokens.text($0 + 1) == "("
+    }.map {
+      file.violation(
+        tokens[$0].line, "a folder that must be new or our own is made by mkdir",
+        "createDirectory(",
+        cure: "use PrivateFolder, Folder.make, or mkdir and a look at the owner")
+    }
+  }
+
   /// Folders that may begin a task of their own or let time pass.
   static let drivers = [
     "Sources/Client/Session", "Sources/Client/Database", "Sources/Server/Service",

@@ -30,6 +30,26 @@ struct StyleTests {
       House.sources.filter { !$0.isIn("Sources/Programs") }.flatMap(StyleRules.prints))
   }
 
+  @Test("ferry prints through Terminal, which lets nothing steer the terminal")
+  func commandPrints() {
+    expectNone(
+      House.sources.filter {
+        $0.isIn("Sources/Programs/FerryCommand") && !$0.path.hasSuffix("/Terminal.swift")
+      }.flatMap(StyleRules.prints))
+  }
+
+  /// Those write a model for people, and tests, into a folder that is named.
+  static let folderMakers: Set = [
+    "Sources/Generator/TextFile.swift", "Sources/TestKit/Server/TestServer.swift",
+  ]
+
+  @Test("No folder that must be new is taken from others")
+  func folders() {
+    expectNone(
+      House.sources.filter { !Self.folderMakers.contains($0.path) }
+        .flatMap(StyleRules.foldersOfOthers))
+  }
+
   @Test("Only drivers start tasks or let time pass")
   func tasks() { expectNone(House.sources.flatMap(StyleRules.bareTasks)) }
 
@@ -129,6 +149,13 @@ struct StyleRulesTests {
   func prints() {
     #expect(StyleRules.prints(in: file("print(1)\ndebugPrint(2)")).map(\.line) == [1, 2])
     #expect(StyleRules.prints(in: file("page.print(1)\nfunc print(_ a: Int) {}")).isEmpty)
+  }
+
+  @Test("A folder that may be another's is found, one that mkdir makes is not")
+  func folders() {
+    let text = "try manager.createDirectory(\n  atPath: a, withIntermediateDirectories: true)"
+    #expect(StyleRules.foldersOfOthers(in: file(text)).map(\.line) == [1])
+    #expect(StyleRules.foldersOfOthers(in: file("mkdir(a, 0o700) // createDirectory(")).isEmpty)
   }
 
   @Test(

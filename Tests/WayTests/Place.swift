@@ -89,6 +89,8 @@ enum Need: String {
   case fileDisk
   /// A network of its own, whose packets are lost.
   case network
+  /// A process of another user of this machine.
+  case otherUser
 }
 
 /// Says that a test could not show its point. Scripts/test counts these lines, and asks whether the

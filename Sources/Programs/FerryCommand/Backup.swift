@@ -1,6 +1,4 @@
-import FerryCrypto
 import FerryJSON
-import FerrySQLite
 import FerrySQLiteStore
 import FerryServer
 import FerryWorld
@@ -32,13 +30,24 @@ struct Backup {
     let manager = FileManager.default
     let packages = (try? manager.contentsOfDirectory(atPath: "\(folder)/packages")) ?? []
     // Each change of the keys has made one more.
-    let later = ((try? manager.contentsOfDirectory(atPath: folder)) ?? []).filter { name in
-      ["token.key.", "refresh.key."].contains { start in
-        name.hasPrefix(start) && Int(name.dropFirst(start.count)) != nil
-      }
+    let later = (try? manager.contentsOfDirectory(atPath: folder)) ?? []
+    return single.filter { manager.fileExists(atPath: "\(folder)/\($0)") }
+      + (later.sorted() + packages.sorted().map { "packages/\($0)" }).filter(isOfLaterFile)
+  }
+
+  /// Whether a file of this name is in backups: no list leads elsewhere or makes other files.
+  private static func isKnown(_ name: String) -> Bool {
+    name == StoreCopy.fileName || single.contains(name) || isOfLaterFile(name)
+  }
+
+  private static func isOfLaterFile(_ name: String) -> Bool {
+    let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+    if parts.count == 2 {
+      return parts[0] == "packages" && parts[1].hasSuffix(".json") && !parts[1].hasPrefix(".")
     }
-    return single.filter { manager.fileExists(atPath: "\(folder)/\($0)") } + later.sorted()
-      + packages.filter { $0.hasSuffix(".json") }.sorted().map { "packages/\($0)" }
+    return ["token.key.", "refresh.key."].contains { start in
+      name.hasPrefix(start) && Int(name.dropFirst(start.count)) != nil
+    }
   }
 
   private init(path: String, made: Timestamp, files: [File]) {
@@ -51,29 +60,27 @@ struct Backup {
   static func make(
     of data: String, at path: String, progress: CopyProgress
   ) throws -> (backup: Backup, store: StoreCopy) {
-    try requireNone(path)
-    let part = "\(path).part"
-    try makeFolder(part)
-    do {
-      // The small files first: what is deployed meanwhile is in the store and not in the list.
-      var files: [File] = []
-      for name in names(in: data) {
-        if name.hasPrefix("packages/") { try makeFolder("\(part)/packages") }
-        files.append(try copy("\(data)/\(name)", to: "\(part)/\(name)", name))
-      }
-      let file = "\(part)/\(StoreCopy.fileName)"
-      let store = try StoreCopy.make(of: data, to: file) { done, total in
-        progress.tell(done, of: total)
-      }
-      files.append(try read(file, StoreCopy.fileName))
-      let backup = Backup(path: path, made: SystemClock().now, files: files)
-      try backup.writeList(store, to: "\(part)/\(listName)")
-      try finish(part, as: path)
-      return (backup, store)
-    } catch {
-      try? FileManager.default.removeItem(atPath: part)
-      throw error
+    let source = try OpenFolder(data)
+    let target = try PrivateFolder(path)
+    // The small files first: what is deployed meanwhile is in the store and not in the list.
+    var files: [File] = []
+    for name in names(in: data) {
+      let file = try source.reading(name)
+      defer { close(file) }
+      let copied = try target.copy(file, to: name)
+      files.append(File(name: name, bytes: copied.bytes, digest: copied.digest))
     }
+    // SQLite writes into a file that is there and closed to others.
+    close(try target.make(StoreCopy.fileName))
+    let store = try StoreCopy.make(of: data, to: "\(target.part)/\(StoreCopy.fileName)") {
+      progress.tell($0, of: $1)
+    }
+    let copied = try target.digest(of: StoreCopy.fileName)
+    files.append(File(name: StoreCopy.fileName, bytes: copied.bytes, digest: copied.digest))
+    let backup = Backup(path: path, made: SystemClock().now, files: files)
+    try target.write(backup.list(store), to: listName)
+    try target.finish()
+    return (backup, store)
   }
 
   /// Reads the list of a backup, and looks at each byte of its files.
@@ -82,8 +89,10 @@ struct Backup {
     guard FileManager.default.fileExists(atPath: path) else {
       throw CommandError("there is no backup \(path)", hint: "Name a folder that exists.")
     }
-    guard let bytes = FileManager.default.contents(atPath: list),
-      let node = try? JSONNode.parse([UInt8](bytes)), let format = node["format"]?.integer,
+    let folder = try OpenFolder(path)
+    try folder.requireTrusted("the backup")
+    guard let bytes = try? Backup.bytes(of: Backup.listName, in: folder),
+      let node = try? JSONNode.parse(bytes), let format = node["format"]?.integer,
       let made = node["made"]?.integer, let entries = node["files"]?.array
     else {
       throw CommandError(
@@ -99,8 +108,13 @@ struct Backup {
     self.made = Timestamp(milliseconds: made)
     files = try entries.map { entry in
       guard let name = entry["name"]?.string, let count = entry["bytes"]?.integer,
-        let digest = entry["sha256"]?.string, Backup.isInside(name)
+        let digest = entry["sha256"]?.string
       else { throw CommandError("the list \(list) is damaged", hint: "Use another backup.") }
+      guard Backup.isKnown(name) else {
+        throw CommandError(
+          "the list \(list) names a file \(name), which no backup has",
+          hint: "Use another backup: this one was changed.")
+      }
       return File(name: name, bytes: count, digest: digest)
     }
     guard files.contains(where: { $0.name == StoreCopy.fileName }) else {
@@ -109,43 +123,43 @@ struct Backup {
     }
   }
 
-  /// No name of a list leads out of the folder.
-  private static func isInside(_ name: String) -> Bool {
-    let parts = name.split(separator: "/", omittingEmptySubsequences: false)
-    return parts.count <= 2 && parts.allSatisfy { !$0.isEmpty && $0 != ".." && $0 != "." }
+  /// The list is small.
+  private static func bytes(of name: String, in folder: OpenFolder) throws -> [UInt8] {
+    let file = FileHandle(fileDescriptor: try folder.reading(name), closeOnDealloc: true)
+    return [UInt8](try file.readToEnd() ?? Data())
   }
 
-  /// Makes a data folder of it; nothing is there where it throws.
-  func restore(to data: String, progress: CopyProgress) throws -> StoreCopy {
-    try Backup.requireNone(data)
-    let part = "\(data).part"
-    try Backup.makeFolder(part)
-    do {
-      let all = files.reduce(0) { $0 + $1.bytes }
-      var done: Int64 = 0
-      for file in files {
-        if file.name.hasPrefix("packages/") { try Backup.makeFolder("\(part)/packages") }
-        let copied = try Backup.copy(
-          "\(path)/\(file.name)", to: "\(part)/\(file.name)", file.name
-        ) { progress.tell(Int(done + $0), of: Int(all)) }
-        guard copied.bytes == file.bytes, copied.digest == file.digest else {
-          throw CommandError(
-            "the file \(file.name) of the backup \(path) was changed or damaged: its checksum "
-              + "differs",
-            hint: "Use another backup.")
-        }
-        done += file.bytes
+  /// Makes a data folder of it; nothing is there where it throws. `check` looks at the store before
+  /// the folder has its name.
+  func restore(
+    to data: String, progress: CopyProgress, check: (StoreCopy) throws -> Void = { _ in }
+  ) throws -> StoreCopy {
+    let source = try OpenFolder(path)
+    try source.requireTrusted("the backup")
+    let target = try PrivateFolder(data)
+    let all = files.reduce(0) { $0 + $1.bytes }
+    var done: Int64 = 0
+    for entry in files {
+      let file = try source.reading(entry.name)
+      defer { close(file) }
+      let copied = try target.copy(file, to: entry.name) {
+        progress.tell(Int(done + $0), of: Int(all))
       }
-      let store = try StoreCopy("\(part)/\(StoreCopy.fileName)", isThorough: true)
-      try Backup.finish(part, as: data)
-      return store
-    } catch {
-      try? FileManager.default.removeItem(atPath: part)
-      throw error
+      guard copied.bytes == entry.bytes, copied.digest == entry.digest else {
+        throw CommandError(
+          "the file \(entry.name) of the backup \(path) was changed or damaged: its checksum "
+            + "differs",
+          hint: "Use another backup.")
+      }
+      done += entry.bytes
     }
+    let store = try StoreCopy("\(target.part)/\(StoreCopy.fileName)", isThorough: true)
+    try check(store)
+    try target.finish()
+    return store
   }
 
-  private func writeList(_ store: StoreCopy, to file: String) throws {
+  private func list(_ store: StoreCopy) -> [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()
     writer.field("format", Backup.format)
@@ -163,86 +177,6 @@ struct Backup {
       writer.endObject()
     }
     writer.endObject()
-    let list = try PlainFile.writing(file)
-    try list.write(writer.bytes)
-    try list.close()
-  }
-}
-
-/// Files and folders of backups.
-extension Backup {
-  private static func requireNone(_ path: String) throws {
-    let names = try? FileManager.default.contentsOfDirectory(atPath: path)
-    guard !FileManager.default.fileExists(atPath: path) || names?.isEmpty == true else {
-      throw CommandError(
-        "\(path) already exists and was not changed", hint: "Name a folder that does not exist.")
-    }
-  }
-
-  private static func makeFolder(_ path: String) throws {
-    do {
-      try FileManager.default.createDirectory(
-        atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    } catch {
-      throw CommandError(
-        "the folder \(path) cannot be made",
-        hint: "Name a folder inside a folder that you may write to.")
-    }
-  }
-
-  private static let pieceBytes = 1 << 20
-
-  private static func copy(
-    _ source: String, to target: String, _ name: String, progress: (Int64) -> Void = { _ in }
-  ) throws -> File {
-    let reader = try PlainFile.reading(source)
-    let writer = try PlainFile.writing(target)
-    let hasher = SHA256Hasher()
-    var count: Int64 = 0
-    while case let piece = try reader.read(upTo: pieceBytes), !piece.isEmpty {
-      piece.withUnsafeBytes { hasher.update($0) }
-      try writer.write(piece)
-      count += Int64(piece.count)
-      progress(count)
-    }
-    try writer.close()
-    return File(name: name, bytes: count, digest: hexadecimal(hasher.finish()))
-  }
-
-  private static func read(_ path: String, _ name: String) throws -> File {
-    let reader = try PlainFile.reading(path)
-    let hasher = SHA256Hasher()
-    var count: Int64 = 0
-    while case let piece = try reader.read(upTo: pieceBytes), !piece.isEmpty {
-      piece.withUnsafeBytes { hasher.update($0) }
-      count += Int64(piece.count)
-    }
-    return File(name: name, bytes: count, digest: hexadecimal(hasher.finish()))
-  }
-
-  /// Everything is on the disk before the folder has its name.
-  private static func finish(_ part: String, as path: String) throws {
-    let names = try FileManager.default.subpathsOfDirectory(atPath: part)
-    for name in names.map({ "\(part)/\($0)" }) + [part] { try synchronize(name) }
-    // An empty folder may be there.
-    rmdir(path)
-    try PlainFile.move(part, to: path)
-    let parent = URL(filePath: path).deletingLastPathComponent().path
-    try synchronize(parent)
-  }
-
-  private static func synchronize(_ path: String) throws {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw CommandError(
-        "\(path) cannot be read: \(String(cString: strerror(errno)))",
-        hint: "Check that you may read it.")
-    }
-    defer { close(descriptor) }
-    guard fsync(descriptor) == 0 else {
-      throw CommandError(
-        "\(path) cannot be written: \(String(cString: strerror(errno)))",
-        hint: "Check the disk and its free space.")
-    }
+    return writer.bytes
   }
 }

@@ -36,9 +36,9 @@ enum BackupCommand: Subcommand {
       writer.key("packages")
       writer.array(store.packages) { $0.string($1.name) }
       writer.endObject()
-      print(writer.text)
+      Terminal.show(writer.text, asJSON: true)
     } else {
-      print(
+      Terminal.show(
         "\(path): \(store.packages.map(\.name).joined(separator: ", ")), "
           + Terminal.counted(backup.files.count, "file", "files") + ", \(bytes >> 10) KB")
     }
@@ -73,11 +73,10 @@ enum RestoreCommand: Subcommand {
     let path = try arguments.operands("backup")[0]
     let data = try arguments.required("data", "data")
     let backup = try Backup(reading: path)
-    if let file = try arguments.value("model") {
-      let store = try StoreCopy("\(path)/\(StoreCopy.fileName)", isThorough: false)
-      try store.check(try ModelFile.read(file))
+    let model = try arguments.value("model").map(ModelFile.read)
+    let store = try backup.restore(to: data, progress: CopyProgress("restored")) { store in
+      if let model { try store.check(model) }
     }
-    let store = try backup.restore(to: data, progress: CopyProgress("restored"))
     if arguments.flag("json") {
       var writer = JSONWriter()
       writer.beginObject()
@@ -87,11 +86,11 @@ enum RestoreCommand: Subcommand {
       writer.key("packages")
       writer.array(store.packages) { $0.string($1.name) }
       writer.endObject()
-      print(writer.text)
+      Terminal.show(writer.text, asJSON: true)
     } else {
       let names = store.packages.map(\.name).joined(separator: ", ")
       let made = Date(timeIntervalSince1970: Double(backup.made.milliseconds) / 1_000)
-      print(
+      Terminal.show(
         """
         Restored into \(data): \(names), as of \(made.formatted(.iso8601)), \
         \(Terminal.counted(backup.files.count, "file", "files")).

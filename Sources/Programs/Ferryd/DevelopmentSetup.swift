@@ -2,6 +2,7 @@ import FerryCrypto
 import FerryGenerator
 import FerryModel
 import FerryPasswords
+import FerryServer
 import FerryWorld
 import Foundation
 
@@ -26,15 +27,8 @@ struct DevelopmentSetup {
   init(database path: String, folder: String?) throws {
     database = URL(filePath: path).standardizedFileURL.path
     self.folder = folder ?? DevelopmentSetup.folder(of: database)
-    let manager = FileManager.default
-    do {
-      try manager.createDirectory(
-        atPath: self.folder, withIntermediateDirectories: true,
-        attributes: [.posixPermissions: 0o700])
-    } catch {
-      throw StartFailure(
-        "the folder \(self.folder) cannot be made", hint: "Name another one with --data.")
-    }
+    // The name in the temporary folder can be guessed: nobody else may have made it.
+    try Folder.make(self.folder, followsLink: folder != nil)
     model = "\(self.folder)/model.json"
     users = "\(self.folder)/users.json"
     let last = DevelopmentSetup.package(in: model)
@@ -63,7 +57,8 @@ struct DevelopmentSetup {
         {"users": [{"name": "\(DevelopmentSetup.user)", "passwordHash": "\(hash)"}]}
 
         """, to: users)
-      try manager.setAttributes([.posixPermissions: 0o600], ofItemAtPath: users)
+      try FileManager.default.setAttributes(
+        [.posixPermissions: 0o600], ofItemAtPath: users)
     }
   }
 

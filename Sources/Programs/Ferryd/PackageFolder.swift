@@ -79,8 +79,7 @@ struct PackageFolder {
   func noteServed(_ package: String) { unlink(withdrawn.file(of: package)) }
 
   private func makeFolder() throws {
-    try FileManager.default.createDirectory(
-      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw CocoaError(.fileWriteUnknown) }
   }
 
   /// The names in the folder outlive the machine.

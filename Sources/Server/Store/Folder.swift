@@ -13,16 +13,7 @@ package final class Folder: Sendable {
   /// `folderNotWritable`, `folderInUse`.
   package init(_ path: String) throws(ServerError) {
     self.path = path
-    if mkdir(path, 0o700) != 0, errno != EEXIST { throw Folder.notWritable(path) }
-    var facts = stat()
-    guard stat(path, &facts) == 0 else { throw Folder.notWritable(path) }
-    guard facts.st_mode & 0o077 == 0 else {
-      throw ServerError(
-        .folderOpen,
-        "others on this machine may enter the folder \(path) (mode "
-          + "\(String(facts.st_mode & 0o777, radix: 8))), and it will hold every user's rows",
-        hint: "Type: chmod 700 \(path)")
-    }
+    try Folder.make(path)
     let lock = open("\(path)/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard lock >= 0 else { throw Folder.notWritable(path) }
     guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
@@ -34,12 +25,43 @@ package final class Folder: Sendable {
     self.lock = lock
   }
 
+  /// Makes the folder if needed. Throws `folderOpen` where anybody but this user may enter it, or owns
+  /// it: an owner can exchange every file. `followsLink`: whether the path may be a link to a folder.
+  package static func make(_ path: String, followsLink: Bool = true) throws(ServerError) {
+    if mkdir(path, 0o700) != 0, errno != EEXIST { throw notWritable(path) }
+    var facts = stat()
+    guard (followsLink ? stat(path, &facts) : lstat(path, &facts)) == 0 else {
+      throw notWritable(path)
+    }
+    guard facts.st_mode & S_IFMT == S_IFDIR else {
+      throw ServerError(
+        .folderOpen, "\(path) is not a folder", hint: "Remove it, or name a folder (--data).")
+    }
+    guard facts.st_uid == geteuid() else {
+      throw ServerError(
+        .folderOpen,
+        "the folder \(path) belongs to another user of this machine (uid \(facts.st_uid)), who could "
+          + "read and exchange what is in it",
+        hint: "Name another folder (--data), or run this as the user who owns it.")
+    }
+    guard facts.st_mode & 0o077 == 0 else {
+      throw ServerError(
+        .folderOpen,
+        "others on this machine may enter the folder \(path) (mode "
+          + "\(String(facts.st_mode & 0o777, radix: 8))), and it will hold every user's rows",
+        hint: "Type: chmod 700 \(path)")
+    }
+  }
+
   deinit {
     // A child that was forked and is not yet another program has the same open file: closing alone
     // would leave the lock to it.
     flock(lock, LOCK_UN)
     close(lock)
   }
+
+  /// The Unix socket in it through which `ferry` reaches a running server.
+  package static let socketName: String = "operator.socket"
 
   /// How many bytes a secret has.
   package static let secretBytes: Int = 32
@@ -80,7 +102,14 @@ package final class Folder: Sendable {
   package func knownSecret(_ name: String) throws(ServerError) -> [UInt8]? {
     let file = "\(path)/\(name)"
     errno = 0
-    if let known = Folder.read(file) {
+    if let (known, owner) = Folder.readWithOwner(file) {
+      guard owner == geteuid() || owner == 0 else {
+        throw ServerError(
+          .damagedSecret,
+          "the key file \(file) belongs to another user of this machine (uid \(owner)), who knows it",
+          hint: "Restore it from a backup, or remove it: the next start makes a new one, and "
+            + "every device logs in again.")
+      }
       guard known.count == Folder.secretBytes, known.contains(where: { $0 != 0 }) else {
         let what = known.count == Folder.secretBytes ? "only zeros" : "\(known.count) bytes"
         throw ServerError(
@@ -109,10 +138,14 @@ package final class Folder: Sendable {
   }
 
   /// The bytes of a small file; nil where it cannot be read.
-  package static func read(_ path: String) -> [UInt8]? {
+  package static func read(_ path: String) -> [UInt8]? { readWithOwner(path)?.bytes }
+
+  private static func readWithOwner(_ path: String) -> (bytes: [UInt8], owner: uid_t)? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
+    var facts = stat()
+    guard fstat(descriptor, &facts) == 0 else { return nil }
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 65_536)
     while true {
@@ -122,7 +155,7 @@ package final class Folder: Sendable {
         let count = Glibc.read(descriptor, &piece, piece.count)
       #endif
       if count < 0 { return nil }
-      if count == 0 { return bytes }
+      if count == 0 { return (bytes, facts.st_uid) }
       bytes += piece.prefix(count)
     }
   }
