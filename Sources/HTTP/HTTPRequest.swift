@@ -9,10 +9,12 @@ public struct HTTPRequest: Sendable {
   public var body: [UInt8]
   /// Who is at the other end of the connection (a proxy, if one stands between); for logs.
   public var peer: String?
+  /// The user whose process sent it through a Unix socket of this machine; nil over the network.
+  public var peerUser: UInt32?
 
   public init(
     method: HTTPMethod, path: String, query: String? = nil, headers: HTTPHeaders = [:],
-    body: [UInt8] = [], peer: String? = nil
+    body: [UInt8] = [], peer: String? = nil, peerUser: UInt32? = nil
   ) {
     self.method = method
     self.path = path
@@ -20,6 +22,7 @@ public struct HTTPRequest: Sendable {
     self.headers = headers
     self.body = body
     self.peer = peer
+    self.peerUser = peerUser
   }
 
   /// The path between its slashes, each part decoded; nil if a part is not valid.

@@ -17,6 +17,9 @@
       }
       CurlTransfer.setTrust(easy, options, pin: pin)
       CurlTransfer.setProxy(easy, options, server)
+      if let path = options.socketPath {
+        ferry_curl_set_text(easy, CURLOPT_UNIX_SOCKET_PATH, path)
+      }
       setBody(easy)
       setLines(easy)
     }

@@ -37,12 +37,21 @@ public struct TransportOptions: Sendable, Equatable {
   /// Bounds the bytes per second of all transports that share it; nil, the default, bounds nothing.
   public var bandwidth: TransportBandwidth?
 
+  #if canImport(Glibc)
+    /// A Unix socket of this machine that every request goes to, whatever host its address names; nil by
+    /// default. Only libcurl can do so.
+    package var socketPath: String?
+  #endif
+
   /// The defaults of every member, with this trust.
   public init(trust: Trust = .system) { self.trust = trust }
 
   /// Equal with the same values and the same objects.
   public static func == (left: TransportOptions, right: TransportOptions) -> Bool {
-    left.trust == right.trust && left.trustListener === right.trustListener
+    #if canImport(Glibc)
+      guard left.socketPath == right.socketPath else { return false }
+    #endif
+    return left.trust == right.trust && left.trustListener === right.trustListener
       && left.identity == right.identity && left.proxy == right.proxy
       && left.connectionsPerHost == right.connectionsPerHost && left.usesHTTP2 == right.usesHTTP2
       && left.bandwidth === right.bandwidth

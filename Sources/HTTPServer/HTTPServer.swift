@@ -59,6 +59,16 @@ public final class HTTPServer: Sendable {
     port.withLock { $0 = bound }
   }
 
+  /// Also listens on a Unix socket of this name in a folder, for processes of this user and of root;
+  /// `HTTPRequest.peerUser` says which. It goes away with `stop`.
+  ///
+  /// On the server's thread, while it runs. The folder must belong to this user, with mode 700.
+  /// Errors: `portInUse`, `notPermitted`, `system`.
+  public func listenLocally(in folder: String, as name: String) throws(HTTPServerError) {
+    precondition(loop.isOwnThread, "a socket is added on the server's own thread")
+    engine.listen(on: try LocalSocket(in: folder, named: name))
+  }
+
   /// Where it listens. A programmer's error before `start`.
   public var boundPort: Int {
     guard let bound = port.withLock({ $0 }) else {

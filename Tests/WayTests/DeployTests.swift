@@ -9,7 +9,7 @@ extension Way {
     private func deploy(_ daemon: Daemon, _ words: String...) async throws -> (Int32, String) {
       let process = try ChildProcess(
         try Programs.path("ferry"),
-        ["deploy"] + words + ["--data", daemon.data, "--server", daemon.address])
+        ["deploy"] + words + ["--data", daemon.data])
       let end = try await process.ended()
       let text = process.lines.joined(separator: "\n") + process.errorText
       guard case .exit(let code) = end else { throw WayFailure("ferry deploy: \(end) \(text)") }

@@ -9,7 +9,7 @@ extension Way {
     private func ferry(_ daemon: Daemon, _ words: String...) async throws -> (Bool, String) {
       let process = try ChildProcess(
         try Programs.path("ferry"),
-        ["device"] + words + ["--data", daemon.data, "--server", daemon.address])
+        ["device"] + words + ["--data", daemon.data])
       let end = try await process.ended()
       return (end == .exit(0), process.lines.joined(separator: "\n") + process.errorText)
     }
@@ -107,7 +107,7 @@ extension Way {
       #expect(shown.contains("subscription accepted"), "\(shown)")
       let rotated = try ChildProcess(
         try Programs.path("ferry"),
-        ["key", "rotate", "--data", daemon.data, "--server", daemon.address])
+        ["key", "rotate", "--data", daemon.data])
       #expect(try await rotated.ended() == .exit(0), "\(rotated.errorText)")
       try await ada.synchronize()
       try await ada.ask(#"["unregister"]"#)

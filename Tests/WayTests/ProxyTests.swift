@@ -36,6 +36,19 @@ extension Way {
       await #expect(throws: TransportError.self, "another authority is not trusted") {
         _ = try await Wires.post(login, long)
       }
+      // Nobody reaches the operator's paths from outside, not even with the key.
+      let key = try String(contentsOfFile: "\(daemon.data)/operator.key", encoding: .utf8)
+      let asked = "\(daemon.address)/ferry/1/operator/devices"
+      #expect(try await Wires.get(asked, token: key).status == 200)
+      for path in [
+        "ferry/1/operator/devices", "ferry/1/operator/packages", "ferry/1/operator/",
+        "ferry/1/%6fperator/devices", "ferry/1/x/../operator/devices", "ferry//1/operator/devices",
+        "ferry/1//operator/devices", "ferry/1/operator%2fdevices",
+      ] {
+        let reply = try await Wires.get(
+          "\(proxy.address)/\(path)", token: key, over: proxy.transport)
+        #expect(reply.status == 404, "\(path)")
+      }
       let audit = try String(contentsOfFile: "\(daemon.data)/audit.jsonl", encoding: .utf8)
       // A key that the server made has no address; everything else came through the proxy.
       let logins = try audit.split(separator: "\n").map { try JSONNode.parse(Array($0.utf8)) }

@@ -11,7 +11,7 @@ extension Way {
     ) async throws -> (code: ChildProcess.End, text: String) {
       let process = try ChildProcess(
         try Programs.path("ferry"),
-        ["status", "--data", daemon.data, "--server", daemon.address, "--users", business.users]
+        ["status", "--data", daemon.data, "--users", business.users]
           + words)
       let end = try await process.ended()
       return (end, process.lines.joined(separator: "\n") + process.errorText)
@@ -31,7 +31,7 @@ extension Way {
       let (code, text) = try await status(daemon, business)
       #expect(code == .exit(0), "\(text)")
       let lines = text.split(separator: "\n").map(String.init)
-      #expect(lines.first == "server     \(daemon.address): running, ready")
+      #expect(lines.first == "server     \(daemon.data): running, ready")
       #expect(lines.contains("version    0.1"), "\(text)")
       #expect(lines.contains { $0.hasPrefix("since      20") && $0.contains(", for ") })
       #expect(lines.contains("devices    1"), "\(text)")
@@ -72,7 +72,7 @@ extension Way {
       #expect(try await daemon.stopInOrder() == .exit(0))
       let (ended, last) = try await status(daemon, business)
       #expect(ended == .exit(1))
-      #expect(last.contains("\(daemon.address): not running"), "\(last)")
+      #expect(last.contains("\(daemon.data): not running"), "\(last)")
       #expect(last.contains("package    \(package)"), "\(last)")
       #expect(try await node(daemon, business)["status"]?.string == "notRunning")
     }

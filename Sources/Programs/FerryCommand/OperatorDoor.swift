@@ -2,30 +2,62 @@ import FerryArguments
 import FerryHTTP
 import FerryHTTPClient
 import FerryJSON
+import FerryServer
 import Foundation
 
-/// The operator's way into a running server.
+/// The operator's way into a running server: the socket in its data folder, which nobody else can make
+/// or enter, or TLS with the key of the operator. The key goes nowhere else.
 struct OperatorDoor {
+  /// What to call the server in a message.
   let server: String
-  private let key: String
+  private let address: String
+  private let transport: any Transport
+  /// Nil over the socket, where the system says who asks.
+  private let key: String?
+  /// Held: the path of the socket goes through it.
+  private let folder: OpenFolder
 
-  /// Where the server is, and the folder with its key.
   static let options = [
-    CommandOption("data", "FOLDER", "the server's data folder, for its operator.key"),
-    CommandOption("server", "URL", "where the server is (default http://127.0.0.1:8080)"),
+    CommandOption("data", "FOLDER", "the server's data folder"),
+    CommandOption(
+      "server", "URL",
+      "the https:// address of a server on another machine; FOLDER then needs only its operator.key"
+    ),
   ]
 
   init(_ arguments: Arguments) throws {
-    var server = try arguments.value("server") ?? "http://127.0.0.1:8080"
-    while server.hasSuffix("/") { server.removeLast() }
-    self.server = server
-    let file = "\(try arguments.required("data", "data"))/operator.key"
-    guard let bytes = FileManager.default.contents(atPath: file) else {
-      throw CommandError(
-        "the operator's key \(file) cannot be read",
-        hint: "Name the data folder of the server (--data) and run this as a user who may read it.")
+    let data = try arguments.required("data", "data")
+    var address = try arguments.value("server")
+    while address?.hasSuffix("/") == true { address?.removeLast() }
+    if let address, HTTPAddress(address)?.isSecure != true {
+      throw UsageError(
+        "--server \(address) is no address of https, and the operator's key is sent over nothing else",
+        hint: "Leave out --server for the ferryd of this machine that uses the folder \(data).")
     }
-    key = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    folder = try OpenFolder(data)
+    guard [geteuid(), 0].contains(folder.owner) || geteuid() == 0, folder.mode & 0o077 == 0 else {
+      throw CommandError(
+        "others on this machine may enter the folder \(data), or own it",
+        hint: "Name the data folder of a ferryd, and run this as its user.")
+    }
+    if let address {
+      (server, self.address) = (address, address)
+      key = try OperatorDoor.key(in: folder)
+      transport = SystemTransport.make()
+    } else {
+      (server, self.address) = (data, "http://localhost")
+      key = nil
+      var options = TransportOptions()
+      options.proxy = .none
+      options.socketPath = "/proc/self/fd/\(folder.descriptor)/\(Folder.socketName)"
+      transport = SystemTransport.make(options)
+    }
+  }
+
+  private static func key(in folder: OpenFolder) throws -> String {
+    let file = FileHandle(fileDescriptor: try folder.reading("operator.key"), closeOnDealloc: true)
+    return String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
+      .trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
   func devices() async throws -> [JSONNode] { try await devices(.get, "devices", []) }
@@ -62,13 +94,13 @@ struct OperatorDoor {
     guard let devices = try await ask(method, path, body)["devices"]?.array else {
       throw CommandError(
         "the server \(server) did not answer with a list of devices",
-        hint: "Check that a Ferry server runs there, or name it with --server.")
+        hint: "Check that a Ferry server runs there.")
     }
     return devices
   }
 
   /// The body of the answer to `GET` at this path, whatever its status; empty where it has none.
-  func text(_ path: String) async throws(TransportError) -> [UInt8] {
+  func text(_ path: String) async throws -> [UInt8] {
     try await send(.get, path, within: .seconds(15)).body.collect()
   }
 
@@ -77,30 +109,36 @@ struct OperatorDoor {
     _ method: HTTPMethod, _ path: String, _ body: [UInt8] = [],
     within limit: Duration = .seconds(30)
   ) async throws -> JSONNode {
-    let response: TransportResponse
-    do { response = try await send(method, "ferry/1/operator/\(path)", body, within: limit) } catch
-    {
-      throw CommandError(
-        "the server \(server) does not answer: \(error.message)",
-        hint: "Start it, or name it with --server.")
-    }
+    let response = try await send(method, "ferry/1/operator/\(path)", body, within: limit)
     let node = try? JSONNode.parse(try await response.body.collect())
     guard response.status == 200, let node else {
       throw CommandError(
         node?["message"]?.string ?? "the server \(server) answered with status \(response.status)",
         hint: node?["hint"]?.string
-          ?? "Check that a Ferry server runs there, or name it with --server.")
+          ?? "Check that a Ferry server runs there.")
     }
     return node
   }
 
   private func send(
     _ method: HTTPMethod, _ path: String, _ body: [UInt8] = [], within limit: Duration
-  ) async throws(TransportError) -> TransportResponse {
+  ) async throws(CommandError) -> TransportResponse {
+    var headers: HTTPHeaders = ["Content-Type": "application/json"]
+    if let key { headers["Authorization"] = "Bearer \(key)" }
     let request = TransportRequest(
-      url: "\(server)/\(path)", method: method,
-      headers: ["Authorization": "Bearer \(key)", "Content-Type": "application/json"],
+      url: "\(address)/\(path)", method: method, headers: headers,
       body: body, deadlines: TransportDeadlines(connect: .seconds(5), total: limit))
-    return try await SystemTransport.make().send(request)
+    // The socket's path leads through it until the head of the answer is there.
+    defer { withExtendedLifetime(folder) {} }
+    do throws(TransportError) { return try await transport.send(request) } catch {
+      guard key == nil, error.code == .cannotConnect else {
+        throw CommandError(
+          "the server \(server) does not answer: \(error.message)",
+          hint: "Start it, or name it with --server.")
+      }
+      throw CommandError(
+        "no ferryd runs on the folder \(server)",
+        hint: "Start it, or name the data folder of the one that runs.")
+    }
   }
 }

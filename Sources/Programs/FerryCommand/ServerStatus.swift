@@ -1,4 +1,3 @@
-import FerryHTTPClient
 import FerryJSON
 import FerrySQLiteStore
 
@@ -43,7 +42,7 @@ struct ServerStatus {
       status.problems.append(CommandFailure(error).text)
     }
     let answer: [UInt8]
-    do throws(TransportError) { answer = try await door.text("health") } catch {
+    do { answer = try await door.text("health") } catch {
       status.problems.append(CommandFailure(error).text)
       status.readStore(data)
       return status
@@ -55,7 +54,7 @@ struct ServerStatus {
     guard health["startedAt"] != nil else {
       throw CommandError(
         "the server \(door.server) does not know the key in \(data)",
-        hint: "Name its own data folder with --data, or the server with --server.")
+        hint: "Name its own data folder with --data.")
     }
     status.take(health)
     do { status.take(metrics: try await door.text("metrics"), health) } catch {

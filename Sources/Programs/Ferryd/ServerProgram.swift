@@ -71,6 +71,13 @@ enum ServerProgram {
             await spans.run(log) { await parts.wait(for: $0) }
           }
         }
+        do throws(HTTPServerError) {
+          try server.listenLocally(in: settings.folder, as: Folder.socketName)
+        } catch {
+          log.warn(
+            "commands such as ferry status cannot reach this server",
+            ("reason", error.message), ("cure", error.hint))
+        }
         if let development = settings.development {
           let text = development.text(port: server.boundPort)
           FileHandle.standardOutput.write(Data("\(text)\n".utf8))

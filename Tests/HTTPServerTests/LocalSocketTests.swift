@@ -1,0 +1,128 @@
+import FerryHTTP
+import FerryHTTPClient
+import Foundation
+import Glibc
+import Testing
+
+@testable import FerryHTTPServer
+
+@Suite("A server's Unix socket", .apart)
+struct LocalSocketTests {
+  /// A folder whose path no address of a socket can hold.
+  private func withFolder(_ body: (String) async throws -> Void) async throws {
+    let root = FileManager.default.temporaryDirectory.appending(path: "ferry-\(UUID().uuidString)")
+    let folder = root.appending(path: String(repeating: "long", count: 40)).path
+    try FileManager.default.createDirectory(
+      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    defer { try? FileManager.default.removeItem(at: root) }
+    try await body(folder)
+  }
+
+  private func listen(_ live: LiveServer, _ folder: String) async -> HTTPServerError? {
+    await Task(executorPreference: live.server.executor) { () -> HTTPServerError? in
+      do throws(HTTPServerError) {
+        try live.server.listenLocally(in: folder, as: "a.socket")
+        return nil
+      } catch { return error }
+    }.value
+  }
+
+  private func ask(_ url: String, _ folder: String?) async throws -> String {
+    var options = TransportOptions()
+    let descriptor = folder.map { Glibc.open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    defer { if let descriptor { close(descriptor) } }
+    options.socketPath = descriptor.map { "/proc/self/fd/\($0)/a.socket" }
+    let response = try await SystemTransport.make(options).send(TransportRequest(url: url))
+    return String(decoding: try await response.body.collect(), as: UTF8.self)
+  }
+
+  private func server() throws -> LiveServer {
+    try LiveServer { request in
+      .text(200, "\(request.path) \(request.peerUser.map { "uid \($0)" } ?? "network")")
+    }
+  }
+
+  @Test("It says whose process asks, beside the port, and goes away with the server")
+  func asks() async throws {
+    try await withFolder { folder in
+      let live = try server()
+      #expect(await listen(live, folder) == nil)
+      var facts = stat()
+      #expect(stat("\(folder)/a.socket", &facts) == 0 && facts.st_mode & 0o777 == 0o600)
+      for _ in 1...3 {
+        #expect(try await ask("http://localhost/x", folder) == "/x uid \(geteuid())")
+        #expect(try await ask("\(live.url)/y", nil) == "/y network")
+      }
+      #expect(live.stop())
+      #expect(access("\(folder)/a.socket", F_OK) != 0)
+      await #expect(throws: TransportError.self) { try await ask("http://localhost/x", folder) }
+    }
+  }
+
+  @Test("It takes the place of one that a killed server left, and not of one that answers")
+  func replaced() async throws {
+    try await withFolder { folder in
+      // Bound and closed without its name being removed: as a kill leaves it.
+      let left = try LocalSocket(in: folder, named: "a.socket")
+      Glibc.close(left.listener)
+      #expect(access("\(folder)/a.socket", F_OK) == 0)
+      let (first, second) = (try server(), try server())
+      #expect(await listen(first, folder) == nil)
+      #expect(await listen(second, folder)?.code == .portInUse)
+      #expect(try await ask("http://localhost/x", folder) == "/x uid \(geteuid())")
+      #expect(first.stop() && second.stop())
+    }
+  }
+
+  @Test("A folder that others may enter gets none")
+  func open() async throws {
+    try await withFolder { folder in
+      let live = try server()
+      for mode in [0o755, 0o710, 0o701] as [mode_t] {
+        #expect(chmod(folder, mode) == 0)
+        #expect(await listen(live, folder)?.code == .notPermitted)
+        #expect(access("\(folder)/a.socket", F_OK) != 0)
+      }
+      #expect(live.stop())
+    }
+  }
+
+  @Test("A process of another user is not served, even if it may reach the socket")
+  func otherUser() async throws {
+    guard geteuid() == 0 else {
+      print("way: NOT SHOWN (otherUser): only root can play another user")
+      return
+    }
+    try await withFolder { folder in
+      let live = try server()
+      #expect(await listen(live, folder) == nil)
+      // As an administrator may do by mistake.
+      chmod(folder, 0o755)
+      chmod((folder as NSString).deletingLastPathComponent, 0o755)
+      chmod("\(folder)/a.socket", 0o666)
+      let code = """
+        import os, socket
+        f = os.open('\(folder)', os.O_RDONLY)
+        s = socket.socket(socket.AF_UNIX); s.connect('/proc/self/fd/%d/a.socket' % f)
+        try:
+          s.sendall(b'GET /x HTTP/1.1\\r\\nHost: a\\r\\nConnection: close\\r\\n\\r\\n')
+          print('connected', s.recv(999))
+        except OSError as e: print('connected', e)
+        """
+      let process = Process()
+      process.executableURL = URL(filePath: "/usr/bin/setpriv")
+      process.arguments = [
+        "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/python3", "-c", code,
+      ]
+      let output = Pipe()
+      process.standardOutput = output
+      try process.run()
+      let said = String(
+        decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      process.waitUntilExit()
+      #expect(said.hasPrefix("connected") && !said.contains("uid"), "\(said)")
+      #expect(try await ask("http://localhost/x", folder).contains("uid"))
+      #expect(live.stop())
+    }
+  }
+}
