@@ -60,6 +60,10 @@ public struct CertificateUsers: AuthenticationProvider {
   private func refusal(_ blob: CertBlob.Parts, _ user: String) -> String? {
     guard blob.algorithm == .sha256 else { return "its signature uses SHA-1" }
     guard blob.isSigned else { return "its signature is not that of its key" }
+    // With two names it would depend on the reader who it is.
+    guard blob.certificate.subjectParts.count(where: { $0.type == "CN" }) == 1 else {
+      return "its subject does not have exactly one common name"
+    }
     guard blob.certificate.subjectCommonName?.utf8.elementsEqual(user.utf8) == true else {
       return "its common name is not the name of the user"
     }

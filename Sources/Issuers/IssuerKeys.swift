@@ -1,4 +1,5 @@
 import FerryCrypto
+import FerryHTTP
 import FerryJSON
 import FerryWorld
 
@@ -111,11 +112,10 @@ actor IssuerKeys {
 public enum IssuerAddress {
   /// Whether nobody on the way can change what comes from there: TLS, or this machine itself.
   public static func isSafe(_ address: String) -> Bool {
-    if address.lowercased().hasPrefix("https://") { return true }
-    return ["http://127.0.0.1", "http://localhost", "http://[::1]"].contains { start in
-      guard address.hasPrefix(start) else { return false }
-      let next = address.dropFirst(start.count).first
-      return next == nil || next == ":" || next == "/"
+    // Readers of addresses do not agree what a backslash ends.
+    guard let place = HTTPAddress(address), !address.utf8.contains(UInt8(ascii: "\\")) else {
+      return false
     }
+    return place.isSecure || ["127.0.0.1", "localhost", "[::1]"].contains(place.host)
   }
 }

@@ -129,6 +129,13 @@ struct CertificateUserTests {
       refused(users, try #require(anna.login(.sha1)).password) == "its signature uses SHA-1")
     let other = try #require(try authority.identity("Anna").login())
     #expect(refused(users, other.password) == "its common name is not the name of the user")
+    // Two names, of which either could be the user's.
+    for subject in ["anna/CN=eve", "eve/CN=anna", "anna/CN=anna", "anna/O=x/CN=eve"] {
+      let several = try #require(try authority.identity(subject).login())
+      #expect(
+        refused(users, several.password) == "its subject does not have exactly one common name",
+        "\(subject)")
+    }
     // Somebody has the certificate, which is public, and not its key.
     guard case .rsa(let foreign)? = try authority.identity("eve").key else { return }
     let stolen = LoginCertificate(anna.certificate, key: foreign)

@@ -1,3 +1,4 @@
+import FerryHTTP
 import FerryJSON
 import FerrySQLite
 import Foundation
@@ -110,6 +111,17 @@ extension Way {
         page.errorText.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
           .first { $0.contains("/authorize?") && $0.contains("code_challenge=") }
       }
+      // Any page in the user's browser may send requests to this machine: they do not end the login.
+      let query = address.split(separator: "?", maxSplits: 1).last.map(String.init)
+      let shown = HTTPRequest(method: .get, path: "/", query: query)
+      let redirect = try #require(shown.queryValue("redirect_uri"))
+      for stray in [
+        "", "?code=EVIL", "?code=EVIL&state=zzz", "?error=access_denied", "?state=",
+        "?error=access_denied&state=zzz",
+      ] {
+        #expect(try await Wires.get(redirect + stray).status == 400, "\(stray)")
+      }
+      #expect(page.isRunning)
       // The browser of a user who is logged in already.
       let browser = try ChildProcess(
         "/usr/bin/env",

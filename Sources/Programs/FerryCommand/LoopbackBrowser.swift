@@ -1,3 +1,4 @@
+import FerryCrypto
 import FerryHTTP
 import FerryHTTPServer
 import FerryOpenID
@@ -13,6 +14,9 @@ final class LoopbackBrowser: LoginBrowser {
     var server: HTTPServer?
     var waiter: CheckedContinuation<String, any Error>?
     var answer: Result<String, any Error>?
+    /// The `state` of the page that is shown. Any page and any program of this machine may send
+    /// requests here; only the issuer's answer has it.
+    var expected: String?
   }
 
   private let state = Mutex(State())
@@ -27,7 +31,9 @@ final class LoopbackBrowser: LoginBrowser {
         guard let self, request.method == .get, request.path == LoopbackBrowser.path else {
           return .text(404, "There is nothing here.")
         }
-        self.take(request)
+        guard self.take(request) else {
+          return .text(400, "This is not the answer to the login that waits here.")
+        }
         return .text(200, "You can close this window and return to the terminal.")
       })
     try server.start()
@@ -39,6 +45,9 @@ final class LoopbackBrowser: LoginBrowser {
   }
 
   func show(_ address: String, until redirect: String) async throws -> String {
+    let query = address.split(separator: "?", maxSplits: 1).last.map(String.init)
+    let expected = HTTPRequest(method: .get, path: "/", query: query).queryValue("state")
+    state.withLock { $0.expected = expected }
     Terminal.error("Open this page and log in:\n\n  \(Terminal.harmless(address))\n")
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
@@ -53,11 +62,17 @@ final class LoopbackBrowser: LoginBrowser {
     }
   }
 
-  private func take(_ request: HTTPRequest) {
+  /// Whether it is the answer that is waited for.
+  private func take(_ request: HTTPRequest) -> Bool {
+    let expected = state.withLock { $0.expected }
+    guard let expected, let given = request.queryValue("state"),
+      equalInConstantTime(Array(given.utf8), Array(expected.utf8))
+    else { return false }
     let address =
       state.withLock { $0.server?.boundPort }
       .map { "http://127.0.0.1:\($0)\(request.path)" } ?? ""
     end(.success(address + (request.query.map { "?\($0)" } ?? "")))
+    return true
   }
 
   /// The first answer counts.
