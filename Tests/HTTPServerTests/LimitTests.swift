@@ -129,6 +129,8 @@ struct LimitTests {
       "Transfer-Encoding: gzip", "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity",
       "Content-Length: x", "Content-Length: -1", "Content-Length: 99999999999999999999",
       "Content-Length : 3", "X Y: 1\r\nContent-Length: 3",
+      "X-A: a\rX-B: b\r\nContent-Length: 3",
+      "X-A: a\u{1B}b\r\nContent-Length: 3", "X-A: a\u{7F}\r\nContent-Length: 3",
     ])
   func smuggling(_ lines: String) throws {
     let calls = Mutex(0)
