@@ -19,7 +19,8 @@ enum Callbacks {
         guard let engine = Callbacks.engine(context), let connection else { return }
         let socket = ferry_mhd_socket(connection)
         if event == .CONNECTION_NOTIFY_STARTED {
-          engine.open(socket, address: Peer.text(ferry_mhd_peer(connection)))
+          let address = ferry_mhd_peer(connection)
+          engine.open(socket, address: Peer.text(address), network: Peer.network(address))
         } else {
           engine.closed(socket)
         }

@@ -5,17 +5,20 @@ public struct HTTPServerConfiguration: Sendable {
   /// 0 lets the system choose; `HTTPServer.boundPort` tells which.
   public var port: Int
   public var limits: HTTPServerLimits
+  /// Addresses of trusted proxies, whose connections are those of many clients.
+  public var proxies: Set<String>
   /// How long a stop by signal waits for requests in flight.
   public var signalGrace: Duration
 
   /// Takes only connections from this machine unless told otherwise.
   public init(
     address: String = "127.0.0.1", port: Int = 0, limits: HTTPServerLimits = HTTPServerLimits(),
-    signalGrace: Duration = .seconds(10)
+    proxies: Set<String> = [], signalGrace: Duration = .seconds(10)
   ) {
     self.address = address
     self.port = port
     self.limits = limits
+    self.proxies = proxies
     self.signalGrace = signalGrace
   }
 }

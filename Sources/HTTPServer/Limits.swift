@@ -15,10 +15,28 @@ public struct HTTPServerLimits: Sendable {
   /// Without it, `connections` bodies of `bodyBytes` each would be held at once.
   public var bodyBytesInAll = 256 * 1024 * 1024
 
+  /// What of it one user may take, and one address; more is answered 429. Nil: an eighth and a
+  /// quarter, but one body at least. Behind one address many users may be.
+  public var bodyBytesPerUser: Int?
+  public var bodyBytesPerAddress: Int?
+
+  /// What of it is kept free for logins. Nil: a sixteenth, as long as one body fits beside it.
+  public var bodyBytesForLogins: Int?
+
   /// Connections at a time; further ones wait in the system's queue.
   ///
   /// Each costs a socket and about `poolBytes`; an open stream 5 KB more.
   public var connections = 2048
+
+  /// Connections of one address, and requests under way of one client's address or one user; a
+  /// further one is answered 429 and closed. Nil: a quarter, but 64 at least. The connections of a
+  /// trusted proxy have no bound of their own.
+  public var connectionsPerAddress: Int?
+  public var connectionsPerUser: Int?
+
+  /// Places for logins: where no more are free, another request is answered 503, and an idle
+  /// connection is closed for each one that opens. Nil: a sixteenth.
+  public var connectionsForLogins: Int?
 
   /// Working memory of one connection: the head, the parsed fields, the head of the answer and
   /// what of the body is on its way to the socket.
@@ -43,10 +61,29 @@ public struct HTTPServerLimits: Sendable {
   /// a socket with unread input makes the system discard what we sent.
   public var lingerTime = Duration.seconds(2)
 
-  /// Refused uploads that are read on at a time; beyond it they are cut at once.
+  /// Refused uploads that are read on at a time; beyond it they are cut at once. One address has a
+  /// quarter of them, but one at least.
   public var lingering = 64
 
   public init() {}
+
+  var bodyBounds: Shares.Bounds {
+    let reserve = bodyBytesForLogins ?? min(bodyBytesInAll / 16, bodyBytesInAll - bodyBytes)
+    return Shares.Bounds(
+      inAll: bodyBytesInAll, besideLogins: bodyBytesInAll - reserve,
+      perUser: bodyBytesPerUser ?? max(bodyBytes, bodyBytesInAll / 8),
+      perAddress: bodyBytesPerAddress ?? max(bodyBytes, bodyBytesInAll / 4))
+  }
+
+  /// Of requests under way. The places for logins are kept free of connections, too.
+  var requestBounds: Shares.Bounds {
+    let quarter = min(connections, max(64, connections / 4))
+    return Shares.Bounds(
+      inAll: connections, besideLogins: connections - (connectionsForLogins ?? connections / 16),
+      perUser: connectionsPerUser ?? quarter, perAddress: connectionsPerAddress ?? quarter)
+  }
+
+  var lingeringPerAddress: Int { max(1, lingering / 4) }
 
   /// The relations without which the server would refuse or hold what it must not.
   func check() {
@@ -59,6 +96,13 @@ public struct HTTPServerLimits: Sendable {
       bodyBytesInAll >= bodyBytes,
       "bodyBytesInAll \(bodyBytesInAll) is less than one body of \(bodyBytes)")
     precondition(connections > 0 && lingering >= 0, "connections \(connections)")
+    let (bodies, requests) = (bodyBounds, requestBounds)
+    precondition(
+      min(bodies.perUser, bodies.perAddress, bodies.besideLogins) >= bodyBytes,
+      "a share of \(bodies) is less than one body of \(bodyBytes)")
+    precondition(
+      min(requests.perUser, requests.perAddress, requests.besideLogins) > 0,
+      "a share of \(requests) is less than one request")
     precondition(
       headTime > .zero && bodyTime > .zero && writeTime > .zero && lingerTime >= .zero,
       "a deadline of zero would refuse every request")

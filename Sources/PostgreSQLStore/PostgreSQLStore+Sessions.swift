@@ -214,6 +214,20 @@ extension PostgreSQLStore {
     ])
   }
 
+  package func cutReports(of user: ExactText, toBytes limit: Int) throws(StoreError) -> Int {
+    try write(
+      """
+      DELETE FROM ferry_store.report WHERE user_name = $1 AND number <= (
+        SELECT max(number) FROM (
+          SELECT number, sum(octet_length(record)) OVER (ORDER BY number DESC) AS bytes
+          FROM ferry_store.report WHERE user_name = $1) AS r WHERE bytes > $2)
+      """, [.exact(user), .integer(Int64(limit))])
+    let rows = try rows(
+      "SELECT sum(octet_length(record)) FROM ferry_store.report WHERE user_name = $1",
+      [.exact(user)])
+    return rows.count == 1 ? Int(rows.integer(0, 0) ?? 0) : 0
+  }
+
   package func device(_ owner: Owner) throws(StoreError) -> StoredDevice? {
     let rows = try rows(
       """

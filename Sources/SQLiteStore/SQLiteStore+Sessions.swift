@@ -187,6 +187,24 @@ extension SQLiteStore {
     }
   }
 
+  package func cutReports(of user: ExactText, toBytes limit: Int) throws(StoreError) -> Int {
+    let user = SQLiteValue.text(user.text)
+    return try sql { () throws(SQLiteError) in
+      try writer.transaction { () throws(SQLiteError) in
+        try writer.run(
+          """
+          DELETE FROM report WHERE user = ?1 AND number <= (
+            SELECT max(number) FROM (
+              SELECT number, sum(length(CAST(record AS BLOB))) OVER (ORDER BY number DESC) AS bytes
+              FROM report WHERE user = ?1) WHERE bytes > ?2)
+          """, user, .integer(Int64(limit)))
+        let bytes = try writer.value(
+          "SELECT sum(length(CAST(record AS BLOB))) FROM report WHERE user = ?", user)
+        return Int(bytes?.integer ?? 0)
+      }
+    }
+  }
+
   package func device(_ owner: Owner) throws(StoreError) -> StoredDevice? {
     let row = try sql { () throws(SQLiteError) in
       try writer.row(

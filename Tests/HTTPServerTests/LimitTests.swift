@@ -84,6 +84,7 @@ struct LimitTests {
       limits: Self.limits {
         $0.bodyBytes = 50_000
         $0.bodyBytesInAll = 60_000
+        $0.bodyBytesPerAddress = 60_000
       }
     ) { .text(200, "\($0.body.count)") }
     let head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 50000\r\n\r\n"

@@ -120,7 +120,8 @@ extension Way {
     @Test("A thousand clients that feed a byte a second keep nobody else waiting", .alone)
     func drip() async throws {
       let business = try await Business.flights(bookings: 500)
-      let daemon = try await Daemon.start(business)
+      // Feeders and devices have one address here, which would have its share of connections.
+      let daemon = try await Daemon.start(business, more: ["--connections-per-address", "2048"])
       try await daemon.ready()
       let ada = try await Phone.start(business, "ada", user: "ada", daemon.address)
       let ben = try await Phone.start(business, "ben", user: "ben", daemon.address)

@@ -46,9 +46,11 @@ enum ServerProgram {
     let parts = Parts(settings, world, users)
     var httpLimits = HTTPServerLimits()
     httpLimits.connections = settings.connections
+    httpLimits.connectionsPerAddress = settings.connectionsPerAddress
     let server = try HTTPServer(
       configuration: HTTPServerConfiguration(
-        address: settings.address, port: settings.port, limits: httpLimits),
+        address: settings.address, port: settings.port, limits: httpLimits,
+        proxies: settings.proxies),
       log: log, doorman: { request in parts.admit(request) }
     ) { request in await parts.answer(request) }
     try server.start()

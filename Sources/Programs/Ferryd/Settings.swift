@@ -29,6 +29,8 @@ struct Settings {
   let limits: ServiceLimits
   let logLevel: LogLevel
   let connections: Int
+  /// Nil: as many as the server thinks right.
+  let connectionsPerAddress: Int?
   /// Where spans are sent; nil: nowhere.
   let collector: String?
   /// Addresses of proxies whose `X-Forwarded-For` is believed.
@@ -85,6 +87,10 @@ struct Settings {
       "connections", "N",
       "maximum number of connections (default 2048); an eighth is reserved for logins and exchanges"
     ),
+    CommandOption(
+      "connections-per-address", "N",
+      "maximum number of connections of one address, and of requests of one client (default: a "
+        + "quarter of --connections); a trusted proxy's own connections do not count"),
     CommandOption(
       "proxy", "ADDRESS,…",
       "proxies whose X-Forwarded-For header is trusted (default: none)"),
@@ -250,6 +256,14 @@ struct Settings {
         hint: "Write a number from 64 to 100000.")
     }
     self.connections = connections
+    connectionsPerAddress = try arguments.value("connections-per-address").map { text in
+      guard let number = Int(text), (1...connections).contains(number) else {
+        throw UsageError(
+          "--connections-per-address \(text) is not a number of connections",
+          hint: "Write a number from 1 to \(connections).")
+      }
+      return number
+    }
     limits.channels = connections - connections / 8
     proxies = Set(
       arguments.values("proxy").flatMap { $0.split(separator: ",").map(String.init) })

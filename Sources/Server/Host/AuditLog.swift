@@ -1,5 +1,7 @@
 import FerryJSON
+import FerryModel
 public import FerryWorld
+import Synchronization
 
 #if canImport(Darwin)
   import Darwin
@@ -9,9 +11,10 @@ public import FerryWorld
 
 /// Who logged in and what was refused, one JSON object in a line, at the end of a file.
 ///
-/// Nothing is ever changed or removed. The file belongs to its owner alone (0600) and is opened for
-/// each line, so that the operator may move it away at any time; the next line makes a new one. A
-/// line that cannot be written is told in the server's log, and the request goes on. Any thread.
+/// The file belongs to its owner alone (0600) and is opened for each line, so that the operator may
+/// move it away at any time; the next line makes a new one. It is cut by size and age, and the lines
+/// of operators stay (`AuditFiles`). A line that cannot be written is told in the server's log, and
+/// the request goes on. Any thread.
 public struct AuditLog: Sendable {
   /// What happened; the name stands in the line under `event`.
   public enum Event: String, Sendable {
@@ -28,15 +31,43 @@ public struct AuditLog: Sendable {
     /// An operator deployed a package, or withdrew one.
     case packageDeployed, packageWithdrawn
     case userAdded, userChanged, passwordChanged, userLoggedOut, userRemoved
+
+    /// Whether an operator caused it: such lines are kept for ever.
+    var isOfOperator: Bool {
+      switch self {
+      case .login, .loginRefused, .sessionRefused, .operationRefused, .deviceAdded, .sessionEnded,
+        .deviceRemoved, .loggedOut, .deviceUnregistered:
+        false
+      case .keyMade, .keyRotated, .deviceLocked, .deviceUnlocked, .wipeOrdered, .wipeReceipt,
+        .wipeRefused, .templateAssigned, .activationMade, .packageDeployed, .packageWithdrawn,
+        .userAdded, .userChanged, .passwordChanged, .userLoggedOut, .userRemoved:
+        true
+      }
+    }
+  }
+
+  /// What its copies share.
+  private final class Shared: Sendable {
+    let files: Mutex<AuditFiles>
+    let strangers: StrangerTally
+
+    init(_ files: AuditFiles, _ clock: any WorldClock) {
+      self.files = Mutex(files)
+      strangers = StrangerTally(clock: clock)
+    }
   }
 
   private let path: String
   private let world: World
+  private let shared: Shared
 
   /// `path`: the file; it is made with the first line.
-  public init(path: String, world: World) {
-    self.path = path
+  public init(path: String, world: World) { self.init(AuditFiles(path: path), world: world) }
+
+  init(_ files: AuditFiles, world: World) {
+    path = files.path
     self.world = world
+    shared = Shared(files, world.clock)
   }
 
   /// Where the file is, and what else the server writes down for its operator.
@@ -46,6 +77,45 @@ public struct AuditLog: Sendable {
   public func note(
     _ event: Event, user: String? = nil, device: String? = nil, address: String? = nil,
     reason: String? = nil
+  ) {
+    write(event, user: user, device: device, address: address, reason: reason)
+  }
+
+  /// The same of what anybody can cause: the first of an address in a minute has a line here and one
+  /// in the server's log, those that follow have one together.
+  func noteStranger(
+    _ event: Event?, user: String? = nil, device: String? = nil, address: String, what: String,
+    reason: ServerError
+  ) {
+    let (isTold, past) = shared.strangers.note(event, what, from: address)
+    tell(past)
+    guard isTold else { return }
+    if let event {
+      write(event, user: user, device: device, address: address, reason: reason.code.rawValue)
+    }
+    world.log.warn(
+      what, ("user", AuditLog.short(user ?? "")), ("device", AuditLog.short(device ?? "")),
+      ("address", AuditLog.short(address)), ("reason", reason.message))
+  }
+
+  /// Writes how many refusals of strangers had no line of their own, once their minute is over. Call
+  /// it each second, and at the end.
+  func tellStrangers(isEnd: Bool = false) { tell(shared.strangers.past(isEnd: isEnd)) }
+
+  private func tell(_ lines: [StrangerTally.Line]) {
+    for line in lines {
+      if let event = line.event {
+        write(event, address: line.network ?? "many", reason: line.what, count: line.count)
+      }
+      world.log.warn(
+        "\(line.what), more in the same minute", ("address", line.network ?? "many"),
+        ("count", String(line.count)))
+    }
+  }
+
+  private func write(
+    _ event: Event, user: String? = nil, device: String? = nil, address: String? = nil,
+    reason: String? = nil, count: Int? = nil
   ) {
     var writer = JSONWriter()
     writer.beginObject()
@@ -57,13 +127,11 @@ public struct AuditLog: Sendable {
       guard let value, !value.isEmpty else { continue }
       writer.field(name, AuditLog.short(value))
     }
+    if let count { writer.field("count", count) }
     writer.endObject()
     let line = writer.bytes + [10]
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { return complain() }
-    defer { close(descriptor) }
-    // One write: lines of several threads do not mix.
-    if write(descriptor, line, line.count) != line.count { complain() }
+    let now = world.clock.now.milliseconds
+    if !shared.files.withLock({ $0.append(line, now: now) }) { complain() }
   }
 
   private func complain() {

@@ -19,6 +19,8 @@ public actor Doorkeeper {
   nonisolated let tokens: any TokenProvider
   /// What devices get by which they are registered.
   nonisolated let templates: Templates
+  /// Slows down who sends refresh tokens that are none.
+  nonisolated let renewals: RenewalGuard
   private let clock: any WorldClock
   private var loginGuard = LoginGuard()
   private var queue = LoginQueue()
@@ -38,6 +40,7 @@ public actor Doorkeeper {
     self.provider = provider
     self.tokens = tokens
     clock = world.clock
+    renewals = RenewalGuard(clock: world.clock)
   }
 
   /// What a token of an issuer says. Nobody can guess one, so nobody is slowed down.

@@ -38,6 +38,7 @@ public struct PackageHost: Sendable {
       service.provider = ProviderChain(doorkeeper.provider, [service.tokenUsers])
       service.templates = doorkeeper.templates
       _ = try service.operatorKey()
+      service.onSecond = { audit.tellStrangers() }
       for name in service.madeKeys { audit.note(.keyMade, reason: name) }
       service.onSessionEnd = { user, device, reason in
         audit.note(
@@ -78,7 +79,9 @@ public struct PackageHost: Sendable {
   }
 
   /// Judges a request by its head, before its body is read; any thread, and at once.
-  public func admit(_ request: HTTPRequest) -> HTTPAdmission { router.admit(request) }
+  public func admit(_ request: HTTPRequest) -> HTTPAdmission {
+    router.admit(request).counted(for: router.caller(of: request))
+  }
 
   /// Answers a device, in memory or behind a socket.
   public func answer(_ request: HTTPRequest) async -> HTTPResponse { await router.answer(request) }
@@ -117,6 +120,7 @@ public struct PackageHost: Sendable {
     await replay.stop()
     await load.stop()
     await service.stop()
+    router.audit.tellStrangers(isEnd: true)
   }
 
   /// As `stop`, and returns when nothing more is performed or loaded: another host may serve the

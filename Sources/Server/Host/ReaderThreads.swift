@@ -1,17 +1,18 @@
+import FerryModel
 import FerryWorld
 import Synchronization
 
 /// A few threads that read pages for devices which are far behind, so that the service's thread is
 /// free for all others. The packages of a server share them.
 ///
-/// Who comes first is served first. Nobody waits twice: an exchange has at most one read, so there
-/// are at most as many reads as open exchanges.
+/// Users take turns, and of one user who comes first is served first. Nobody waits twice: an exchange
+/// has at most one read, so there are at most as many reads as open exchanges.
 public final class ReaderThreads: Sendable {
   typealias Work = @Sendable (_ thread: Int) -> Void
 
   private struct State {
     var idle: [Int]
-    var waiting: [Work] = []
+    var waiting = UserLines<Work>()
   }
 
   let threads: [ThreadExecutor]
@@ -28,10 +29,10 @@ public final class ReaderThreads: Sendable {
   }
 
   /// Runs `work` on the next thread that is free, and returns at once.
-  func perform(_ work: @escaping Work) {
+  func perform(for user: ExactText, _ work: @escaping Work) {
     let free = state.withLock { state -> Int? in
       if let free = state.idle.popLast() { return free }
-      state.waiting.append(work)
+      state.waiting.add(work, of: user)
       return nil
     }
     guard let free else { return }
@@ -44,7 +45,7 @@ public final class ReaderThreads: Sendable {
   /// What the thread does next; nil: it is idle.
   private func next(_ thread: Int) -> Work? {
     state.withLock { state in
-      guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
+      if let work = state.waiting.next() { return work }
       state.idle.append(thread)
       return nil
     }
@@ -96,7 +97,7 @@ final class PageReaders: Sendable {
     _ done: @escaping @Sendable (Result<PageRead.Round, StoreError>) -> Void
   ) {
     state.withLock { $0.running += 1 }
-    threads.perform { [self] thread in
+    threads.perform(for: read.asker.owner.user) { [self] thread in
       done(slots[thread].value.round(read))
       let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
         state.running -= 1

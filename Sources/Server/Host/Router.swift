@@ -19,7 +19,7 @@ public struct Router: Sendable {
   private let claims: ClaimCheck
   let audit: AuditLog
   let uploads: DeviceUploads
-  private let proxies: Set<String>
+  let proxies: Set<String>
   private let turns: ExchangeTurns
   private let meter: ServerMeter
   private let world: World
@@ -154,6 +154,7 @@ public struct Router: Sendable {
         pair = try await service.login(
           record, device: login.device, package: login.package)
       }
+      doorkeeper.renewals.succeeded(login.device, from: address)
       audit.note(.login, user: user, device: device, address: address)
       if pair.isNewDevice {
         audit.note(.deviceAdded, user: user, device: device, address: address)
@@ -166,10 +167,9 @@ public struct Router: Sendable {
       }
       return tokens(pair)
     } catch {
-      audit.note(
-        .loginRefused, user: user, device: device, address: address, reason: error.code.rawValue)
-      world.log.warn(
-        "a login was refused", ("user", user), ("address", address), ("reason", error.message))
+      audit.noteStranger(
+        .loginRefused, user: user, device: device, address: address, what: "a login was refused",
+        reason: error)
       return refusal(Router.status(ofLogin: error.code), error)
     }
   }
@@ -179,6 +179,7 @@ public struct Router: Sendable {
     switch code {
     case .revokedToken, .staleRights, .refusedToken, .expiredToken, .deviceWiped: 401
     case .deviceLocked: 403
+    case .tooManyGuesses: 429
     default: 503
     }
   }
@@ -208,29 +209,31 @@ public struct Router: Sendable {
     guard request.body.count <= Router.loginBytes, let renewal = RenewalRequest(request.body) else {
       return unreadable("token takes refreshToken and device")
     }
+    let address = address(of: request)
     var refused: ServerError?
     do throws(ServerError) {
+      try doorkeeper.renewals.mayTry(renewal.device, from: address)
       var login: TokenLogin?
       if let token = renewal.token {
         do throws(ServerError) { login = try await doorkeeper.login(token: token) } catch {
           // The session may go on without it: an issuer that is away logs nobody out.
-          world.log.warn(
-            "a token of an issuer was not taken", ("device", AuditLog.short(renewal.device)),
-            ("reason", error.message))
+          audit.noteStranger(
+            nil, device: renewal.device, address: address,
+            what: "a token of an issuer was not taken", reason: error)
           if !error.isTransient { refused = error }
         }
       }
-      return tokens(
-        try await service.renew(renewal.refreshToken, device: renewal.device, login: login))
+      let pair = try await service.renew(
+        renewal.refreshToken, device: renewal.device, login: login)
+      doorkeeper.renewals.succeeded(renewal.device, from: address)
+      return tokens(pair)
     } catch {
+      doorkeeper.renewals.failed(renewal.device, from: address, error.code)
       // Why no newer token was taken says more than that one is missing.
       let error = error.code == .staleRights ? refused ?? error : error
-      world.log.warn(
-        "a session was not renewed", ("device", AuditLog.short(renewal.device)),
-        ("address", address(of: request)), ("reason", error.message))
-      audit.note(
-        .sessionRefused, device: renewal.device, address: address(of: request),
-        reason: error.code.rawValue)
+      audit.noteStranger(
+        .sessionRefused, device: renewal.device, address: address,
+        what: "a session was not renewed", reason: error)
       return refusal(Router.status(of: error.code), error)
     }
   }

@@ -78,7 +78,9 @@ public final class ServerHost: Sendable {
   /// Judges a request by its head, before its body is read; any thread, and at once.
   public func admit(_ request: HTTPRequest) -> HTTPAdmission {
     guard let router else { return .refuse(ServerHost.notReady) }
-    guard request.path == ServerHost.packagesPath else { return router.admit(request) }
+    guard request.path == ServerHost.packagesPath else {
+      return router.admit(request).counted(for: router.caller(of: request))
+    }
     return router.isOperator(request)
       ? .take(bodyBytes: ServerHost.deployBytes) : .refuse(router.notOperator)
   }

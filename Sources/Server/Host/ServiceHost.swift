@@ -341,6 +341,7 @@ public actor ServiceHost {
     let now = world.clock.moment
     checkStore()
     catchUp()
+    service.onSecond?()
     service.keepDueVisits()
     meter.note(
       PackageMeter.Levels(

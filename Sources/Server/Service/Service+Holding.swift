@@ -10,8 +10,9 @@ extension Service {
     guard !state.isChannel else { return }
     if state.hello.asksCurrent { state.lookNeeded = freshness.needed }
     guard state.hello.wait > 0, !state.heldFor.isEmpty || state.lookNeeded != nil else { return }
-    let held = exchanges.values.count { $0.state.holdUntil != nil }
-    guard held < limits.heldAnswers else { return }
+    let held = exchanges.values.filter { $0.state.holdUntil != nil }
+    let own = held.count { $0.state.owner.user == state.owner.user }
+    guard held.count < limits.heldAnswers, own < limits.heldAnswersPerUser else { return }
     let longest = limits.longestHoldSeconds * 1_000
     interests.register(id, state.owner, partitions: [])
     state.holdUntil = world.clock.moment.advanced(

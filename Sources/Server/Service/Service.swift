@@ -17,7 +17,7 @@ public final class Service {
   let directory: PartitionDirectory
   let cache: CacheReader
   let inbox: Inbox
-  let reports: ReportInbox
+  var reports: ReportInbox
   var frames: FrameCache
   var lastRead: Int64 = 0
   var visits = Visits()
@@ -86,6 +86,9 @@ public final class Service {
 
   /// Called with the user, the device where one alone is meant, and the reason.
   var onSessionEnd: ((_ user: String, _ device: String?, _ reason: String) -> Void)?
+
+  /// Called each second, for what has to be done now and then.
+  var onSecond: (() -> Void)?
 
   /// Called where operations to perform have come in another package's request.
   var onArrival: (() -> Void)?

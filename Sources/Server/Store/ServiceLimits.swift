@@ -7,6 +7,8 @@ public struct ServiceLimits: Sendable {
   /// Partitions without a row that a user has asked for: the values of free parameters are the
   /// user's choice. The one that was asked for longest ago goes for a new one.
   public var emptyPartitionsPerUser: Int = 2_000
+  /// The bytes of the values that name them; one device may ask for 64 KB in each group.
+  public var emptyPartitionBytesPerUser: Int = 8 << 20
   /// Days that a partition without a row is kept when no device asks for it.
   public var unaskedPartitionDays: Int64 = 30
   /// Devices of which it is remembered when the register noted them.
@@ -54,6 +56,8 @@ public struct ServiceLimits: Sendable {
   public var channelsPerUser: Int = 256
   /// Channels in all; a further one is told to come again, and its device polls meanwhile.
   public var channels: Int = 1_792
+  /// Answers of one user that are held back, over all devices.
+  public var heldAnswersPerUser: Int = 64
   /// Answers that are held back until operations are replayed; a further one goes at once, and its
   /// device asks again.
   public var heldAnswers: Int = 512
@@ -83,6 +87,9 @@ public struct ServiceLimits: Sendable {
   /// Log records that apps wrote: how many of one device are kept, and for how many days.
   public var reportsPerDevice: Int = 10_000
   public var reportsPerUser: Int = 50_000
+  /// The bytes of a user's records, over all devices. They are counted now and then, so a few
+  /// megabytes more may be there for a while.
+  public var reportBytesPerUser: Int = 32 << 20
   public var reportDays: Int64 = 90
   /// The largest big value that is taken; an operation that names a larger one is refused.
   public var bigValueBytes: Int64 = 256 << 20

@@ -41,6 +41,8 @@ package protocol SessionStore: AnyObject {
   func keep(
     _ reports: [StoredReport], from owner: Owner, perDevice: Int, perUser: Int
   ) throws(StoreError)
+  /// Removes the oldest log records of a user beyond so many bytes; returns the bytes that are left.
+  func cutReports(of user: ExactText, toBytes limit: Int) throws(StoreError) -> Int
 
   func device(_ owner: Owner) throws(StoreError) -> StoredDevice?
   /// Notes that they were here today, in one write.

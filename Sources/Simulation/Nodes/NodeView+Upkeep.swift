@@ -96,6 +96,10 @@ extension NodeView {
     }
   }
 
+  func cutReports(of user: ExactText, toBytes limit: Int) throws(StoreError) -> Int {
+    try any { store throws(StoreError) in try store.cutReports(of: user, toBytes: limit) }
+  }
+
   func device(_ owner: Owner) throws(StoreError) -> StoredDevice? {
     try any { store throws(StoreError) in try store.device(owner) }
   }

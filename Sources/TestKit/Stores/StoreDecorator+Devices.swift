@@ -80,6 +80,10 @@ extension StoreDecorator {
     try inner.keep(reports, from: owner, perDevice: perDevice, perUser: perUser)
   }
 
+  package func cutReports(of user: ExactText, toBytes limit: Int) throws(StoreError) -> Int {
+    try inner.cutReports(of: user, toBytes: limit)
+  }
+
   package func device(_ owner: Owner) throws(StoreError) -> StoredDevice? {
     try inner.device(owner)
   }
