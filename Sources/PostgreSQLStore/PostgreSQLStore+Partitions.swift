@@ -63,13 +63,17 @@ extension PostgreSQLStore {
       """, [.integers(partitions)])
   }
 
-  package func emptyPartitions(askedBy user: String) throws(StoreError) -> [Int64] {
-    try rows(
+  package func emptyPartitions(askedBy user: String) throws(StoreError) -> [EmptyPartition] {
+    let rows = try rows(
       """
-      SELECT id FROM ferry_store.partition
+      SELECT id, octet_length(place) FROM ferry_store.partition
       WHERE package = $1 AND asked_by = $2 AND count = 0 AND left_count = 0 ORDER BY asked_day, id
-      """, [number, .exact(user)]
-    ).integers
+      """, [number, .exact(user)])
+    return (0..<rows.count).compactMap { row in
+      rows.integer(row, 0).map {
+        EmptyPartition(number: $0, bytes: Int(rows.integer(row, 1) ?? 0))
+      }
+    }
   }
 
   package func emptyPartitions(unaskedForDays days: Int64) throws(StoreError) -> [Int64] {

@@ -61,14 +61,16 @@ extension SQLiteStore {
     }
   }
 
-  package func emptyPartitions(askedBy user: String) throws(StoreError) -> [Int64] {
+  package func emptyPartitions(askedBy user: String) throws(StoreError) -> [EmptyPartition] {
     try sql { () throws(SQLiteError) in
       try writer.rows(
         """
-        SELECT id FROM partition
+        SELECT id, length(CAST(place AS BLOB)) FROM partition
         WHERE package = ? AND asked_by = ? AND count = 0 AND left_count = 0 ORDER BY asked_day, id
         """, number, .text(user)
-      ).compactMap { $0[0].integer }
+      ).compactMap { row in
+        row[0].integer.map { EmptyPartition(number: $0, bytes: Int(row[1].integer ?? 0)) }
+      }
     }
   }
 

@@ -78,13 +78,16 @@ extension ApplicationSettings {
     try scanner.enterObject()
     while let key = try scanner.nextKey() {
       switch key {
-      case "template": template = try scanner.string()
-      case "version": version = try scanner.string()
+      case "template": template = try scanner.name(of: key)
+      case "version": version = try scanner.id(of: key)
       case "values":
         try scanner.enterObject()
-        while let name = try scanner.nextKey() {
+        while let name = try scanner.nextName(
+          of: key, after: values.count, atMost: WireLimits.namesInMessage)
+        {
           switch try scanner.peek() {
-          case .string: values[name] = .text(try scanner.string())
+          case .string:
+            values[name] = .text(try scanner.text(of: name, atMost: WireLimits.settingBytes))
           case .boolean: values[name] = .boolean(try scanner.boolean())
           case .number:
             let text = try scanner.numberText()

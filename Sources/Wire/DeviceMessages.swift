@@ -177,14 +177,17 @@ extension Hello {
     while let key = try scanner.nextKey() {
       switch key {
       case "protocol": `protocol` = try scanner.integer()
-      case "server": server = try scanner.optionalString()
-      case "package": package = try scanner.string()
-      case "device": device = try scanner.string()
-      case "incarnation": incarnation = try scanner.string()
+      case "server": server = try scanner.optionalText(of: key, atMost: WireLimits.idBytes)
+      case "package": package = try scanner.name(of: key)
+      case "device": device = try scanner.id(of: key)
+      case "incarnation": incarnation = try scanner.id(of: key)
       case "groups":
-        groups = try scanner.list { scanner throws(JSONError) in try GroupPosition(&scanner) }
-      case "partitions": partitions = try scanner.cursors()
-      case "open": open = try scanner.identifiers()
+        groups = try scanner.list(of: key, atMost: WireLimits.groupsInMessage) {
+          scanner throws(JSONError) in try GroupPosition(&scanner)
+        }
+      case "partitions": partitions = try scanner.cursors(of: key)
+      case "open":
+        open = try scanner.identifiers(of: key, atMost: WireLimits.operationsInFlight)
       case "current": asksCurrent = try scanner.boolean()
       case "wait": wait = try scanner.integer()
       case "parameters": parameters = try scanner.parameters()
@@ -192,9 +195,13 @@ extension Hello {
       case "notices":
         var groups: [String: Int64] = [:]
         try scanner.enterObject()
-        while let group = try scanner.nextKey() { groups[group] = try scanner.integer() }
+        while let group = try scanner.nextName(
+          of: key, after: groups.count, atMost: WireLimits.groupsInMessage)
+        {
+          groups[group] = try scanner.integer()
+        }
         notices = groups
-      case "settings": settings = try scanner.string()
+      case "settings": settings = try scanner.id(of: key)
       default: try scanner.skipValue()
       }
     }
@@ -205,14 +212,14 @@ extension Hello {
 }
 
 extension DeviceFacts {
-  /// Texts are cut at 64 characters: a device may say anything.
+  /// Texts are cut: a device may say anything.
   init(_ scanner: inout JSONScanner) throws(JSONError) {
     try scanner.enterObject()
     while let key = try scanner.nextKey() {
       switch key {
-      case "hardware": hardware = String(try scanner.string().prefix(64))
-      case "system": system = String(try scanner.string().prefix(64))
-      case "library": library = String(try scanner.string().prefix(64))
+      case "hardware": hardware = try scanner.words(atMost: WireLimits.factBytes)
+      case "system": system = try scanner.words(atMost: WireLimits.factBytes)
+      case "library": library = try scanner.words(atMost: WireLimits.factBytes)
       case "pending": pending = try scanner.integer()
       case "subscribed": isSubscribed = try scanner.boolean()
       default: try scanner.skipValue()
@@ -229,8 +236,8 @@ extension GroupPosition {
     try scanner.enterObject()
     while let key = try scanner.nextKey() {
       switch key {
-      case "name": name = try scanner.string()
-      case "era": era = try scanner.optionalString()
+      case "name": name = try scanner.name(of: key)
+      case "era": era = try scanner.optionalText(of: key, atMost: WireLimits.idBytes)
       case "version": version = try scanner.integer()
       default: try scanner.skipValue()
       }
@@ -259,8 +266,8 @@ extension Pull {
     try scanner.enterObject()
     while let key = try scanner.nextKey() {
       switch key {
-      case "group": group = try scanner.string()
-      case "staged": staged = try scanner.cursors()
+      case "group": group = try scanner.name(of: key)
+      case "staged": staged = try scanner.cursors(of: key)
       case "at": at = try scanner.integer()
       default: try scanner.skipValue()
       }
@@ -289,9 +296,10 @@ extension Confirm {
     try scanner.enterObject()
     while let key = try scanner.nextKey() {
       switch key {
-      case "group": group = try scanner.string()
+      case "group": group = try scanner.name(of: key)
       case "version": version = try scanner.integer()
-      case "answers": answers = try scanner.identifiers()
+      case "answers":
+        answers = try scanner.identifiers(of: key, atMost: WireLimits.answersConfirmed)
       default: try scanner.skipValue()
       }
     }
@@ -319,11 +327,13 @@ extension Replay {
     while let key = try scanner.nextKey() {
       switch key {
       case "operations":
-        operations = try scanner.list { scanner throws(JSONError) in
+        operations = try scanner.list(of: key, atMost: WireLimits.operationsInFlight) {
+          scanner throws(JSONError) in
           let range = try scanner.skipValue()
           return Array(scanner.bytes[range])
         }
-      case "mayHaveRun": mayHaveRun = try scanner.identifiers()
+      case "mayHaveRun":
+        mayHaveRun = try scanner.identifiers(of: key, atMost: WireLimits.operationsInFlight)
       default: try scanner.skipValue()
       }
     }

@@ -41,6 +41,29 @@ public enum WireLimits {
   public static let reportBytes: Int = 1 << 20
   /// Characters of the message of one of them.
   public static let reportCharacters: Int = 4_000
+  /// Random names: of servers, devices, copies of devices, eras, versions.
+  public static let idBytes: Int = 64
+  /// Names of the model, of packages and of templates.
+  public static let nameBytes: Int = 256
+  /// What a device says of itself for its operator; a longer text is cut.
+  public static let factBytes: Int = 256
+  /// What only people read, such as the message of a log record; a longer text is cut.
+  public static let messageBytes: Int = 16 << 10
+  /// A value of an application setting.
+  public static let settingBytes: Int = 64 << 10
+  /// Groups that a message names, and pulls of one request.
+  public static let groupsInMessage: Int = 1_000
+  /// `replay`s and `report`s of one request: each is a transaction of the server's store.
+  public static let writesInRequest: Int = 100
+  /// Partitions that a message names, and a request in all its messages: those of a subscription are
+  /// 1,000, and those that it lost meanwhile come beside them.
+  public static let partitionsInMessage: Int = 20_000
+  /// Names in a table of a message, and records of one answer.
+  public static let namesInMessage: Int = 10_000
+  /// Answers in one checkpoint, and ids that a server names: a device that never confirms has many.
+  public static let answersInMessage: Int = 20_000
+  /// Rows and leaves of a page for its reader; who writes one stops at `pageRows`.
+  public static let rowsRead: Int = 20_000
   /// Open containers in a message.
   public static let nesting: Int = 32
 }

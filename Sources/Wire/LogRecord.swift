@@ -111,9 +111,11 @@ extension JSONScanner {
       try null()
       return .null
     case .boolean: return .boolean(try boolean())
-    case .string: return .text(try string())
+    case .string: return .text(try text(of: "a value", atMost: WireLimits.rowBytes))
     case .array:
-      return .bytes(try integers().map { UInt8(truncatingIfNeeded: $0) })
+      return .bytes(
+        try integers(of: "a value", atMost: WireLimits.rowBytes)
+          .map { UInt8(truncatingIfNeeded: $0) })
     default:
       let text = try numberText()
       if let number = Int64(text) { return .integer(number) }
@@ -131,7 +133,9 @@ extension LogRecord {
   /// Reads an array of them.
   public static func list(json: [UInt8]) throws(JSONError) -> [LogRecord] {
     try json.scan { scanner throws(JSONError) in
-      try scanner.list { scanner throws(JSONError) in try LogRecord(&scanner) }
+      try scanner.list(of: "log", atMost: WireLimits.namesInMessage) {
+        scanner throws(JSONError) in try LogRecord(&scanner)
+      }
     }
   }
 
@@ -146,7 +150,14 @@ extension LogRecord {
       case ("code", _): code = try scanner.integer()
       case ("timestamp", _): timestamp = try scanner.integer()
       case ("baseValue", _), ("currentValue", _): values[key] = try scanner.attributeValue()
-      case (_, .string): texts[key] = try scanner.string()
+      case ("entityKey", .string):
+        texts[key] = try scanner.text(of: key, atMost: WireLimits.rowBytes)
+      case ("message", .string), ("detail", .string), ("hint", .string):
+        texts[key] = try scanner.words()
+      case ("component", .string), ("attribute", .string), ("constraint", .string):
+        texts[key] = try scanner.words(atMost: WireLimits.nameBytes)
+      case ("operation", .string), ("requestId", .string), ("level", .string):
+        texts[key] = try scanner.id(of: key)
       default: try scanner.skipValue()
       }
     }

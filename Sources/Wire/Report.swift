@@ -28,7 +28,18 @@ extension Report {
     while let key = try scanner.nextKey() {
       switch key {
       case "records":
-        records = try scanner.list { scanner throws(JSONError) in try LogRecord(&scanner) }
+        var bytes = 0
+        records = try scanner.list(of: key, atMost: WireLimits.reportRecords) {
+          scanner throws(JSONError) in
+          let start = scanner.position
+          let record = try LogRecord(&scanner)
+          bytes += scanner.position - start
+          guard bytes <= WireLimits.reportBytes else {
+            throw scanner.failure(
+              "records have more than the \(WireLimits.reportBytes) bytes that are allowed")
+          }
+          return record
+        }
       default: try scanner.skipValue()
       }
     }

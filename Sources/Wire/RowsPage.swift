@@ -58,7 +58,7 @@ public struct RowsPage: Sendable, Equatable {
         guard try scanner.nextElement() else { return .success(nil) }
         try scanner.enterObject()
         guard try scanner.nextKey() == "entity" else { return .success(nil) }
-        return .success(try scanner.string())
+        return .success(try scanner.name(of: "entity"))
       } catch { return .failure(error) }
     }
     return (try? found.get()) ?? nil
@@ -139,14 +139,16 @@ struct RowSet {
     guard try scanner.nextKey() == "entity" else {
       throw scanner.failure("a set begins with its entity")
     }
-    let name = try scanner.string()
+    let name = try scanner.name(of: "entity")
     guard let entity = package.entity(named: name) else {
       throw scanner.failure("the package \(package.id) has no entity \(name)", [name])
     }
     guard try scanner.nextKey() == "columns" else {
       throw scanner.failure("a set names its columns")
     }
-    let columns = try scanner.list { scanner throws(JSONError) in try scanner.string() }
+    let columns = try scanner.list(of: "columns", atMost: WireLimits.namesInMessage) {
+      scanner throws(JSONError) in try scanner.name(of: "a column")
+    }
     let known = entity.attributes.map(\.name)
     if let odd = columns.first(where: { !known.contains($0) }) {
       throw scanner.failure(

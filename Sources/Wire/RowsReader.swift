@@ -22,6 +22,8 @@ public struct RowsReader {
   private var scanner: JSONScanner
   private var place: Place = .sets
   private var set: RowSet?
+  private var setCount: Int = 0
+  private var rowCount: Int = 0
   /// Where each value of the row stands in the page.
   private(set) var texts: [Range<Int>] = []
   /// The values of the row, in the order of the entity's attributes, each checked.
@@ -57,6 +59,8 @@ public struct RowsReader {
           place = .end
           continue
         }
+        setCount += 1
+        try check(setCount, "sets", atMost: WireLimits.namesInMessage)
         set = try RowSet(&scanner, package)
         place = .rows
       case .rows:
@@ -65,6 +69,8 @@ public struct RowsReader {
           place = .left
           continue
         }
+        rowCount += 1
+        try check(rowCount, "rows", atMost: WireLimits.rowsRead)
         try readRow()
         return .row
       case .left:
@@ -75,10 +81,16 @@ public struct RowsReader {
           place = .sets
           continue
         }
+        rowCount += 1
+        try check(rowCount, "rows", atMost: WireLimits.rowsRead)
         return .left(try readKey())
       case .end: return .end
       }
     }
+  }
+
+  private func check(_ count: Int, _ what: String, atMost limit: Int) throws(JSONError) {
+    guard count <= limit else { throw scanner.failure("a page has more than \(limit) \(what)") }
   }
 
   private mutating func readKey() throws(JSONError) -> ObjectKey {

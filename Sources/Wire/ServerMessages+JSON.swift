@@ -51,20 +51,22 @@ extension Welcome {
     try scanner.enterObject()
     while let key = try scanner.nextKey() {
       switch key {
-      case "server": server = try scanner.string()
-      case "era": era = try scanner.string()
+      case "server": server = try scanner.id(of: key)
+      case "era": era = try scanner.id(of: key)
       case "clock": clock = try scanner.integer()
-      case "rightsVersion": rightsVersion = try scanner.string()
-      case "keep": keep = try scanner.integers()
-      case "takes": takes = try scanner.strings()
+      case "rightsVersion": rightsVersion = try scanner.id(of: key)
+      case "keep": keep = try scanner.partitions(of: key)
+      case "takes": takes = try scanner.names(of: key)
       case "settings": settings = try ApplicationSettings(&scanner)
       case "start":
-        start = try scanner.list { scanner throws(JSONError) in try PartitionPlace(&scanner) }
-      case "drop": drop = try scanner.integers()
-      case "reset": reset = try scanner.integers()
+        start = try scanner.list(of: key, atMost: WireLimits.partitionsInMessage) {
+          scanner throws(JSONError) in try PartitionPlace(&scanner)
+        }
+      case "drop": drop = try scanner.partitions(of: key)
+      case "reset": reset = try scanner.partitions(of: key)
       case "operations": operations = try scanner.operationStates()
       case "expectedRows": expectedRows = try scanner.integer()
-      case "keys": keys = try scanner.texts().compactMapValues { $0 }
+      case "keys": keys = try scanner.texts(of: key).compactMapValues { $0 }
       default: try scanner.skipValue()
       }
     }
@@ -82,7 +84,7 @@ extension PartitionPlace {
     while let key = try scanner.nextKey() {
       switch key {
       case "partition": partition = try scanner.integer()
-      case "group": group = try scanner.string()
+      case "group": group = try scanner.name(of: key)
       default: try scanner.skipValue()
       }
     }
@@ -131,15 +133,19 @@ extension Checkpoint {
     try scanner.enterObject()
     while let key = try scanner.nextKey() {
       switch key {
-      case "group": group = try scanner.string()
-      case "era": era = try scanner.string()
+      case "group": group = try scanner.name(of: key)
+      case "era": era = try scanner.id(of: key)
       case "version": version = try scanner.integer()
       case "partitions":
-        partitions = try scanner.list { scanner throws(JSONError) in try PartitionSum(&scanner) }
+        partitions = try scanner.list(of: key, atMost: WireLimits.partitionsInMessage) {
+          scanner throws(JSONError) in try PartitionSum(&scanner)
+        }
       case "answers":
-        answers = try scanner.list { scanner throws(JSONError) in try Answer(&scanner) }
-      case "rightsVersion": rightsVersion = try scanner.string()
-      case "unavailable": unavailable = try scanner.integers()
+        answers = try scanner.list(of: key, atMost: WireLimits.answersInMessage) {
+          scanner throws(JSONError) in try Answer(&scanner)
+        }
+      case "rightsVersion": rightsVersion = try scanner.id(of: key)
+      case "unavailable": unavailable = try scanner.partitions(of: key)
       // One that is not known yet says no more than none.
       case "currency": currency = Currency(rawValue: try scanner.string())
       case "load": load = try LoadStanding(&scanner)
@@ -214,14 +220,22 @@ extension Answer {
       switch key {
       case "written":
         try scanner.enterObject()
-        while let name = try scanner.nextKey() { written[name] = try scanner.attributeValue() }
+        while let name = try scanner.nextName(
+          of: key, after: written.count, atMost: WireLimits.namesInMessage)
+        {
+          written[name] = try scanner.attributeValue()
+        }
       case "id": id = try scanner.identifier()
       case "version": version = try scanner.integer()
       case "again": isToBeSentAgain = try scanner.boolean()
       case "method": outcome = try scanner.outcome()
-      case "newKey": newKey = try scanner.optionalString().map { ObjectKey(text: $0) }
+      case "newKey":
+        newKey = try scanner.optionalText(of: key, atMost: WireLimits.rowBytes)
+          .map { ObjectKey(text: $0) }
       case "log":
-        logRecords = try scanner.list { scanner throws(JSONError) in try LogRecord(&scanner) }
+        logRecords = try scanner.list(of: key, atMost: WireLimits.namesInMessage) {
+          scanner throws(JSONError) in try LogRecord(&scanner)
+        }
       default: try scanner.skipValue()
       }
     }
@@ -253,9 +267,12 @@ extension Stored {
     try scanner.enterObject()
     while let key = try scanner.nextKey() {
       switch key {
-      case "ids": ids = try scanner.identifiers()
+      case "ids":
+        ids = try scanner.identifiers(of: key, atMost: WireLimits.answersInMessage)
       case "refused":
-        refused = try scanner.list { scanner throws(JSONError) in try Answer(&scanner) }
+        refused = try scanner.list(of: key, atMost: WireLimits.answersInMessage) {
+          scanner throws(JSONError) in try Answer(&scanner)
+        }
       default: try scanner.skipValue()
       }
     }
@@ -285,9 +302,10 @@ extension Stir {
     try scanner.enterObject()
     while let key = try scanner.nextKey() {
       switch key {
-      case "finished": finished = try scanner.identifiers()
-      case "settings": settings = try scanner.string()
-      case "groups": groups = try scanner.strings()
+      case "finished":
+        finished = try scanner.identifiers(of: key, atMost: WireLimits.answersInMessage)
+      case "settings": settings = try scanner.id(of: key)
+      case "groups": groups = try scanner.names(of: key)
       default: try scanner.skipValue()
       }
     }
@@ -314,8 +332,8 @@ extension WireFailure {
     while let key = try scanner.nextKey() {
       switch key {
       case "code": code = Code(rawValue: try scanner.string()) ?? .internal
-      case "message": message = try scanner.string()
-      case "hint": hint = try scanner.string()
+      case "message": message = try scanner.words()
+      case "hint": hint = try scanner.words()
       default: try scanner.skipValue()
       }
     }

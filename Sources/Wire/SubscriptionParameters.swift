@@ -52,10 +52,14 @@ extension JSONWriter {
 }
 
 extension JSONScanner {
-  mutating func texts() throws(JSONError) -> [String: String?] {
+  mutating func texts(of member: String) throws(JSONError) -> [String: String?] {
     var texts: [String: String?] = [:]
     try enterObject()
-    while let name = try nextKey() { texts[name] = .some(try optionalString()) }
+    while let name = try nextName(
+      of: member, after: texts.count, atMost: WireLimits.namesInMessage)
+    {
+      texts[name] = .some(try optionalText(of: name, atMost: WireLimits.parameterBytes))
+    }
     return texts
   }
 
@@ -65,13 +69,19 @@ extension JSONScanner {
     while let key = try nextKey() {
       switch key {
       case "sets":
-        parameters.sets = try list { scanner throws(JSONError) in
-          try scanner.texts().compactMapValues { $0 }
+        parameters.sets = try list(of: key, atMost: WireLimits.parameterSets) {
+          scanner throws(JSONError) in
+          try scanner.texts(of: "a set of parameters").compactMapValues { $0 }
         }
-      case "keys": parameters.keys = try texts().compactMapValues { $0 }
-      case "changed": parameters.changed = try texts()
+      case "keys": parameters.keys = try texts(of: key).compactMapValues { $0 }
+      case "changed": parameters.changed = try texts(of: key)
       default: try skipValue()
       }
+    }
+    guard parameters.bytes <= WireLimits.parameterBytes else {
+      throw failure(
+        "parameters has \(parameters.bytes) bytes in names and values; "
+          + "\(WireLimits.parameterBytes) are allowed")
     }
     return parameters
   }

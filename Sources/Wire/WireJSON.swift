@@ -25,29 +25,18 @@ extension JSONWriter {
 }
 
 extension JSONScanner {
-  mutating func list<Element>(
-    _ element: (inout JSONScanner) throws(JSONError) -> Element
-  ) throws(JSONError) -> [Element] {
-    var list: [Element] = []
-    try enterArray()
-    while try nextElement() { list.append(try element(&self)) }
-    return list
-  }
-
-  mutating func strings() throws(JSONError) -> [String] {
-    try list { scanner throws(JSONError) in try scanner.string() }
-  }
-
-  mutating func integers() throws(JSONError) -> [Int64] {
-    try list { scanner throws(JSONError) in try scanner.integer() }
-  }
-
-  mutating func optionalString() throws(JSONError) -> String? {
-    if try peek() == .null {
-      try null()
-      return nil
+  mutating func names(of member: String) throws(JSONError) -> [String] {
+    try list(of: member, atMost: WireLimits.groupsInMessage) { scanner throws(JSONError) in
+      try scanner.name(of: member)
     }
-    return try string()
+  }
+
+  mutating func integers(of member: String, atMost limit: Int) throws(JSONError) -> [Int64] {
+    try list(of: member, atMost: limit) { scanner throws(JSONError) in try scanner.integer() }
+  }
+
+  mutating func partitions(of member: String) throws(JSONError) -> [Int64] {
+    try integers(of: member, atMost: WireLimits.partitionsInMessage)
   }
 
   mutating func identifier() throws(JSONError) -> OperationID {
@@ -57,19 +46,21 @@ extension JSONScanner {
     return id
   }
 
-  mutating func identifiers() throws(JSONError) -> [OperationID] {
-    try list { scanner throws(JSONError) in try scanner.identifier() }
+  mutating func identifiers(
+    of member: String, atMost limit: Int
+  ) throws(JSONError) -> [OperationID] {
+    try list(of: member, atMost: limit) { scanner throws(JSONError) in try scanner.identifier() }
   }
 
   mutating func cursor() throws(JSONError) -> Cursor {
-    let numbers = try integers()
+    let numbers = try integers(of: "a cursor", atMost: 2)
     guard numbers.count == 2 else { throw failure("a cursor is two numbers") }
     return Cursor(version: numbers[0], row: numbers[1])
   }
 
-  mutating func cursors() throws(JSONError) -> [PartitionCursor] {
-    try list { scanner throws(JSONError) in
-      let numbers = try scanner.integers()
+  mutating func cursors(of member: String) throws(JSONError) -> [PartitionCursor] {
+    try list(of: member, atMost: WireLimits.partitionsInMessage) { scanner throws(JSONError) in
+      let numbers = try scanner.integers(of: "a partition's cursor", atMost: 3)
       guard numbers.count == 3 else {
         throw scanner.failure("a partition's cursor is three numbers")
       }
@@ -81,7 +72,9 @@ extension JSONScanner {
   mutating func operationStates() throws(JSONError) -> [OperationStatus] {
     var states: [OperationStatus] = []
     try enterObject()
-    while let key = try nextKey() {
+    while let key = try nextName(
+      of: "operations", after: states.count, atMost: WireLimits.operationsInFlight)
+    {
       guard let id = OperationID(key), let state = OperationStatus.State(rawValue: try string())
       else {
         throw failure("an operation's state is neverSeen, inWork or answered")

@@ -1,4 +1,5 @@
 import FerryJSON
+import FerryWire
 
 /// What `POST /ferry/1/login` takes.
 public struct LoginRequest: Sendable, Equatable {
@@ -13,10 +14,11 @@ public struct LoginRequest: Sendable, Equatable {
   /// The device's own id, never empty.
   public let device: String
 
-  /// Nil where the body is none.
+  /// Nil where the body is none, or has a name or an id that is too long.
   public init?(_ body: [UInt8]) {
-    guard let node = try? JSONNode.parse(body), let device = node["device"]?.string,
-      !device.isEmpty
+    guard let node = try? JSONNode.parse(body), let device = node.deviceID,
+      !device.isEmpty, node.isShort("user", WireLimits.nameBytes),
+      node.isShort("package", WireLimits.nameBytes), node.isShort("code", WireLimits.idBytes)
     else { return nil }
     token = node["token"]?.string
     code = node["code"]?.string
@@ -41,7 +43,7 @@ public struct RenewalRequest: Sendable, Equatable {
   /// Nil where the body is none.
   public init?(_ body: [UInt8]) {
     guard let node = try? JSONNode.parse(body),
-      let token = node["refreshToken"]?.string, let device = node["device"]?.string
+      let token = node["refreshToken"]?.string, let device = node.deviceID
     else { return nil }
     refreshToken = token
     self.token = node["token"]?.string
@@ -59,10 +61,23 @@ public struct LogoutRequest: Sendable, Equatable {
   /// Nil where the body is none.
   public init?(_ body: [UInt8]) {
     guard let node = try? JSONNode.parse(body), let token = node["refreshToken"]?.string,
-      let device = node["device"]?.string
+      let device = node.deviceID
     else { return nil }
     refreshToken = token
     self.device = device
     isUnregistering = node["unregister"]?.boolean ?? false
+  }
+}
+
+extension JSONNode {
+  /// The member `device`; nil where there is none, and where it is longer than an id.
+  var deviceID: String? {
+    guard let id = self["device"]?.string, id.utf8.count <= WireLimits.idBytes else { return nil }
+    return id
+  }
+
+  /// Whether a text is within its bound, or not there.
+  func isShort(_ member: String, _ bytes: Int) -> Bool {
+    (self[member]?.string?.utf8.count ?? 0) <= bytes
   }
 }

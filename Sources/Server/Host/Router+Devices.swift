@@ -74,7 +74,7 @@ extension Router {
   /// `POST /ferry/1/wiped`: `user`, `device`, `receipt`, and `pending` where the device kept its data.
   func receipt(_ request: HTTPRequest) async -> HTTPResponse {
     guard request.body.count <= Router.passwordBytes, let node = try? JSONNode.parse(request.body),
-      let user = node["user"]?.string, let device = node["device"]?.string,
+      let user = node["user"]?.string, let device = node.deviceID,
       let text = node["receipt"]?.string
     else { return unreadable("wiped takes user, device and receipt") }
     let pending = node["pending"]?.integer

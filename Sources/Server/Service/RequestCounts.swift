@@ -1,3 +1,4 @@
+import FerryModel
 import FerryWire
 
 /// Counts what one request holds against the limits that Wire.md gives it.
@@ -6,16 +7,34 @@ struct RequestCounts {
   private var operations: Int = 0
   private var operationBytes: Int = 0
   private var records: Int = 0
+  private var partitions: Int = 0
+  private var confirms: Int = 0
+  private var writes: Int = 0
+  /// Groups that are pulled: each pull reads and makes a checkpoint.
+  private var pulled: Set<ExactText> = []
 
   /// Throws `badMessage` with the first limit that `message` goes past, together with all before.
   mutating func add(_ message: Message) throws(WireError) {
     switch message {
     case .hello(let hello):
+      partitions += hello.partitions.count
       try RequestCounts.check(hello.open.count, WireLimits.operationsInFlight, "open operations")
+    case .pull(let pull):
+      guard pulled.insert(ExactText(pull.group)).inserted else {
+        throw WireError(
+          .badMessage, "the request pulls the group \(pull.group) twice",
+          hint: "Send one pull for each group.")
+      }
+      try RequestCounts.check(pulled.count, WireLimits.groupsInMessage, "pulls")
+      partitions += pull.staged.count
+      try RequestCounts.check(partitions, WireLimits.partitionsInMessage, "partitions")
     case .confirm(let confirm):
+      confirms += 1
+      try RequestCounts.check(confirms, WireLimits.groupsInMessage, "confirms")
       confirmed += confirm.answers.count
       try RequestCounts.check(confirmed, WireLimits.answersConfirmed, "confirmed answers")
     case .replay(let replay):
+      try countWrite()
       operations += replay.operations.count
       operationBytes += replay.operations.reduce(0) { $0 + $1.count }
       try RequestCounts.check(operations, WireLimits.operationsInFlight, "operations")
@@ -26,10 +45,17 @@ struct RequestCounts {
         try RequestCounts.check(operationBytes, WireLimits.replayBytes, "bytes of operations")
       }
     case .report(let report):
+      try countWrite()
       records += report.records.count
       try RequestCounts.check(records, WireLimits.reportRecords, "log records")
     default: return
     }
+  }
+
+  private mutating func countWrite() throws(WireError) {
+    writes += 1
+    try RequestCounts.check(
+      writes, WireLimits.writesInRequest, "messages of kind replay and report")
   }
 
   private static func check(

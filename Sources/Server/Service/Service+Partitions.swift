@@ -45,13 +45,23 @@ extension Service {
     let user = owner.user.text
     try keepVisits()
     let empty = try reading { () throws(StoreError) in try store.emptyPartitions(askedBy: user) }
-    let over = empty.count + missing.count - limit
-    let inUse = over > 0 ? partitionsInUse().union(needed) : []
-    let old = over > 0 ? Array(empty.filter { !inUse.contains($0) }.prefix(over)) : []
-    guard old.count >= over else {
+    var over = empty.count + missing.count - limit
+    var bytesOver =
+      empty.reduce(0) { $0 + $1.bytes }
+      + missing.reduce(0) { $0 + $1.values.text.utf8.count } - limits.emptyPartitionBytesPerUser
+    let inUse = over > 0 || bytesOver > 0 ? partitionsInUse().union(needed) : []
+    var old: [Int64] = []
+    for partition in empty where !inUse.contains(partition.number) {
+      guard over > 0 || bytesOver > 0 else { break }
+      old.append(partition.number)
+      over -= 1
+      bytesOver -= partition.bytes
+    }
+    guard over <= 0, bytesOver <= 0 else {
       throw ServerError(
         .tooManyPartitions,
-        "the devices of this user ask for more than \(limit) partitions without a row",
+        "the devices of this user ask for more than \(limit) partitions without a row, or for more "
+          + "than \(limits.emptyPartitionBytesPerUser) bytes of their parameters",
         hint: "Remove parameter sets that are no longer needed on the devices of this user.")
     }
     defer { memory.committedAll() }

@@ -1,3 +1,14 @@
+/// A partition without a row, and the bytes of its place.
+package struct EmptyPartition: Sendable, Equatable {
+  package let number: Int64
+  package let bytes: Int
+
+  package init(number: Int64, bytes: Int) {
+    self.number = number
+    self.bytes = bytes
+  }
+}
+
 /// The numbers of partitions.
 package protocol PartitionStore: AnyObject {
   func partition(at place: Place) throws(StoreError) -> Int64?
@@ -11,7 +22,7 @@ package protocol PartitionStore: AnyObject {
   /// Notes that devices have these today.
   func asked(_ partitions: some Sequence<Int64>) throws(StoreError)
   /// Partitions without a row that `user` has asked for, those asked for longest ago first.
-  func emptyPartitions(askedBy user: String) throws(StoreError) -> [Int64]
+  func emptyPartitions(askedBy user: String) throws(StoreError) -> [EmptyPartition]
   /// Partitions without a row that no device has asked for in so many days.
   func emptyPartitions(unaskedForDays days: Int64) throws(StoreError) -> [Int64]
   /// Removes partitions of which nothing is left, not even a row that left them.

@@ -145,7 +145,7 @@ extension NodeView: Store {
     try any { store throws(StoreError) in try store.asked(partitions) }
   }
 
-  func emptyPartitions(askedBy user: String) throws(StoreError) -> [Int64] {
+  func emptyPartitions(askedBy user: String) throws(StoreError) -> [EmptyPartition] {
     try any { store throws(StoreError) in try store.emptyPartitions(askedBy: user) }
   }
 

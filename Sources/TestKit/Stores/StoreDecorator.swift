@@ -88,7 +88,7 @@ extension StoreDecorator {
     try inner.asked(partitions)
   }
 
-  package func emptyPartitions(askedBy user: String) throws(StoreError) -> [Int64] {
+  package func emptyPartitions(askedBy user: String) throws(StoreError) -> [EmptyPartition] {
     try inner.emptyPartitions(askedBy: user)
   }
 

@@ -206,7 +206,10 @@ extension StoreSuite {
       let full = try proof.put(1...1, in: StoreSuite.place("A"))
       proof.expectEqual(try store.places(group: "all", rule: "claim:depot").count, 2, "places")
       proof.expectEqual(try store.place(of: number), place, "the place of a number")
-      proof.expectEqual(try store.emptyPartitions(askedBy: owner), [number], "empty ones of a user")
+      proof.expectEqual(
+        try store.emptyPartitions(askedBy: owner),
+        [EmptyPartition(number: number, bytes: place.values.text.utf8.count)],
+        "empty ones of a user, with the bytes of their places")
       proof.expectEqual(try store.emptyPartitions(askedBy: "ben"), [], "empty ones of another")
       for _ in 0..<3 {
         proof.stage.advance(days: 1)

@@ -20,6 +20,7 @@ struct StrangerTests {
   }
 
   private let log = KeptLog()
+  private let clock = HandClock()
   private let line = AwayConnector.Switch()
 
   private func withHost(
@@ -28,7 +29,7 @@ struct StrangerTests {
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("ferry-strangers-\(UUID().uuidString)").path
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    let world = World(clock: HandClock(), chance: SystemChance(), log: log)
+    let world = World(clock: clock, chance: SystemChance(), log: log)
     let host = try await PackageHost.start(
       Shop.package, folder: folder, doorkeeper: Doorkeeper(OneUser(), world: world), world: world,
       limits: limits, proxies: ["127.0.0.1"]
@@ -93,6 +94,9 @@ struct StrangerTests {
       #expect(
         await host.answer(login("wrong", headers: forwarded, peer: "127.0.0.1")).status == 401)
       #expect(await host.answer(login("wrong", headers: forwarded)).status == 401)
+      // The second of an address in a minute is told when the minute is over.
+      clock.advance(60)
+      await host.timeHasPassed()
       let all = try audit(folder)
       let keys = all.filter { $0["event"]?.string == "keyMade" }.map { $0["reason"]?.string }
       #expect(keys == ["token.key", "refresh.key", "operator.key"])
@@ -107,6 +111,7 @@ struct StrangerTests {
         lines.map { $0["address"]?.string }
           == ["192.0.2.1", "192.0.2.1", "198.51.100.7", "192.0.2.1"])
       #expect(lines[1]["reason"]?.string == "wrongLogin")
+      #expect(lines.map { $0["count"]?.integer } == [nil, nil, nil, 1])
       let mode = try FileManager.default.attributesOfItem(atPath: "\(folder)/audit.jsonl")
       #expect(mode[.posixPermissions] as? Int == 0o600)
     }
@@ -137,15 +142,77 @@ struct StrangerTests {
     }
   }
 
-  @Test("A long name is cut before it is logged, and a login of more than 4 KB is not read")
+  private func renewal(_ device: String, peer: String) -> HTTPRequest {
+    HTTPRequest(
+      method: .post, path: "/ferry/1/token", query: nil,
+      body: Array(#"{"refreshToken":"fr1.x.1.y","device":"\#(device)"}"#.utf8), peer: peer)
+  }
+
+  @Test(
+    "Ten thousand refused requests of an address in a minute are two lines with their number",
+    arguments: ["login", "token"])
+  func flood(path: String) async throws {
+    try await withHost { host, folder in
+      let before = try audit(folder).count
+      var statuses: [Int: Int] = [:]
+      for number in 0..<10_000 {
+        let request =
+          path == "login"
+          ? login("wrong", user: "u\(number)") : renewal("d\(number)", peer: "192.0.2.1")
+        statuses[await host.answer(request).status, default: 0] += 1
+      }
+      #expect(statuses == [401: 50, 429: 9_950])
+      clock.advance(60)
+      await host.timeHasPassed()
+      let lines = try audit(folder).dropFirst(before)
+      #expect(lines.count == 2)
+      #expect(lines.last?["count"]?.integer == 9_999)
+      #expect(lines.last?["address"]?.string == "192.0.2.1")
+      let event = path == "login" ? "loginRefused" : "sessionRefused"
+      #expect(lines.allSatisfy { $0["event"]?.string == event })
+      let what = path == "login" ? "a login was refused" : "a session was not renewed"
+      #expect(log.lines.filter { $0.contains(what) }.count == 2)
+    }
+  }
+
+  @Test(
+    "A stranger who tries refresh tokens waits, and a device that has renewed from there does not")
+  func renewals() async throws {
+    try await withHost { host, _ in
+      var token = body(await host.answer(login("right")))?["refreshToken"]?.string ?? ""
+      func renew(_ device: String = "d") async -> HTTPResponse {
+        await host.answer(
+          HTTPRequest(
+            method: .post, path: "/ferry/1/token", query: nil,
+            body: Array(#"{"refreshToken":"\#(token)","device":"\#(device)"}"#.utf8),
+            peer: "192.0.2.1"))
+      }
+      let first = await renew()
+      #expect(first.status == 200)
+      token = body(first)?["refreshToken"]?.string ?? ""
+      for number in 0..<50 {
+        #expect(await host.answer(renewal("x\(number)", peer: "192.0.2.1")).status == 401)
+      }
+      let refused = await host.answer(renewal("x51", peer: "192.0.2.1"))
+      #expect(refused.status == 429)
+      #expect(refused.headers["Retry-After"] == "1")
+      #expect(body(refused)?["code"]?.string == "tooManyGuesses")
+      #expect(await renew().status == 200)
+      #expect(await host.answer(renewal("x51", peer: "192.0.2.2")).status == 401)
+    }
+  }
+
+  @Test("A long name is cut before it is logged, and a longer one, or 4 KB, is not read")
   func cut() async throws {
     try await withHost { host, folder in
-      let name = String(repeating: "n", count: 2_000)
+      let name = String(repeating: "n", count: 200)
       #expect(await host.answer(login("wrong", user: name)).status == 401)
       let lines = try audit(folder)
       #expect(lines.last?["user"]?.string?.count == 65)
-      let long = String(repeating: "n", count: 5_000)
-      #expect(await host.answer(login("wrong", user: long)).status == 400)
+      for count in [300, 5_000] {
+        let long = String(repeating: "n", count: count)
+        #expect(await host.answer(login("wrong", user: long)).status == 400)
+      }
     }
   }
 
