@@ -34,9 +34,11 @@ public actor ContentHost {
     self.world = world
   }
 
-  /// The answer that gives a stretch of a content, a piece at a time.
+  /// The answer that gives a stretch of a content, a piece at a time. `mayLeave` is asked about each
+  /// piece when it has been read, and what it does not allow does not leave.
   nonisolated func response(
-    _ place: Place, _ reference: BigReference, _ stretch: ContentStretch, tag: String
+    _ place: Place, _ reference: BigReference, _ stretch: ContentStretch, tag: String,
+    mayLeave: @escaping @Sendable () async -> Bool
   ) -> HTTPResponse {
     let size = reference.sizeBytes
     let start = stretch.start
@@ -48,7 +50,8 @@ public actor ContentHost {
     headers["Content-Range"] = ContentRange(start: start, count: end - start, sizeBytes: size).text
     return HTTPResponse(
       status: 206, headers: headers,
-      body: .stream(ContentBody(host: self, place: place, from: start, end: end)))
+      body: .stream(
+        ContentBody(host: self, place: place, from: start, end: end, mayLeave: mayLeave)))
   }
 
   /// Nil where the business system cannot be asked, or has no such value any more.
@@ -65,25 +68,32 @@ public actor ContentHost {
   }
 }
 
-/// A content as the server's loop pulls it. One that ends too soon, or is another by now, cuts the
-/// line: the device keeps what it has and asks again.
+/// A content as the server's loop pulls it. One that ends too soon, is another by now, or is not the
+/// asker's any more, cuts the line: the device keeps what it has and asks again.
 private final class ContentBody: HTTPBodySource {
   private let host: ContentHost
   private let place: ContentHost.Place
   private let end: Int64
   private let offset: Mutex<Int64>
+  private let mayLeave: @Sendable () async -> Bool
 
-  init(host: ContentHost, place: ContentHost.Place, from start: Int64, end: Int64) {
+  init(
+    host: ContentHost, place: ContentHost.Place, from start: Int64, end: Int64,
+    mayLeave: @escaping @Sendable () async -> Bool
+  ) {
     self.host = host
     self.place = place
     self.end = end
     offset = Mutex(start)
+    self.mayLeave = mayLeave
   }
 
   func next() async -> HTTPBodyPiece {
     let from = offset.withLock { $0 }
     guard from < end else { return .end }
     guard let bytes = await host.stretch(place, from: from), !bytes.isEmpty else { return .abort }
+    // Behind the reading: what the row has become until now counts.
+    guard await mayLeave() else { return .abort }
     let fitting = Array(bytes.prefix(Int(clamping: end - from)))
     offset.withLock { $0 += Int64(fitting.count) }
     return .bytes(fitting)

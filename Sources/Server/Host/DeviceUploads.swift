@@ -41,6 +41,13 @@ struct DeviceUploads: Sendable {
 
   /// Keeps one body; blocks its thread for the disk.
   func keep(
+    _ body: [UInt8], _ kind: Kind, of identity: CheckedIdentity
+  ) throws(Refusal) -> Kept {
+    try keep(body, kind, user: identity.identity.user, device: identity.identity.device ?? "")
+  }
+
+  /// The same for a user and device by name.
+  func keep(
     _ body: [UInt8], _ kind: Kind, user: String, device: String
   ) throws(Refusal) -> Kept {
     let traces = try DeviceUploads.check(body, kind)

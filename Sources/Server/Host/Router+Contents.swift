@@ -3,12 +3,7 @@ import FerryWire
 
 /// Big values: pieces that devices send, and stretches that they ask for.
 extension Router {
-  func take(_ request: HTTPRequest) async -> HTTPResponse {
-    let identity: Identity
-    switch self.identity(of: request) {
-    case .failure(let unknown): return unknown.answer
-    case .success(let known): identity = known
-    }
+  func take(_ request: HTTPRequest, from identity: TokenIdentity) async -> HTTPResponse {
     guard request.body.count <= WireLimits.contentPieceLimit else {
       return refusal(
         413, "tooLarge", "a piece of \(request.body.count) bytes",
@@ -31,12 +26,7 @@ extension Router {
     return answer(no, request)
   }
 
-  func give(_ request: HTTPRequest) async -> HTTPResponse {
-    let identity: Identity
-    switch self.identity(of: request) {
-    case .failure(let unknown): return unknown.answer
-    case .success(let known): identity = known
-    }
+  func give(_ request: HTTPRequest, to identity: TokenIdentity) async -> HTTPResponse {
     guard let question = ContentQuestion(request) else {
       return unreadable("content takes entity, key and attribute, and Range: bytes=<from>-<last>")
     }
@@ -48,7 +38,8 @@ extension Router {
         case .success(let (reference, entity, position)):
           return package.contents.response(
             ContentHost.Place(entity: entity, key: question.key, position: position), reference,
-            question.stretch, tag: "\"\(reference)\"")
+            question.stretch, tag: "\"\(reference)\""
+          ) { await package.service.mayLeave(reference, question, to: identity) }
         }
       }
     } catch {

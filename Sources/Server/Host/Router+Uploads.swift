@@ -2,20 +2,12 @@ import FerryHTTP
 
 /// Log records and traces of apps: whoever may synchronize may send them.
 extension Router {
-  /// The kind of upload that a path means.
-  static func upload(_ path: String) -> DeviceUploads.Kind? {
-    switch path {
-    case "/ferry/1/logs": .logs
-    case "/ferry/1/traces": .traces
-    default: nil
-    }
-  }
-
-  func keep(_ request: HTTPRequest, _ kind: DeviceUploads.Kind) async -> HTTPResponse {
-    let identity: Identity
-    switch self.identity(of: request) {
-    case .failure(let unknown): return unknown.answer
-    case .success(let known): identity = known
+  func keep(
+    _ request: HTTPRequest, _ kind: DeviceUploads.Kind, of claimed: TokenIdentity
+  ) async -> HTTPResponse {
+    let identity: CheckedIdentity
+    do throws(ServerError) { identity = try await service.check(claimed) } catch {
+      return refusal(Router.status(of: error.code), error)
     }
     guard request.body.count <= DeviceUploads.bodyBytes else {
       return refusal(
@@ -23,11 +15,11 @@ extension Router {
         hint: "Send at most \(DeviceUploads.bodyBytes) bytes at once.")
     }
     let uploads = self.uploads
-    let (user, device) = (identity.user, identity.device ?? "")
+    let (user, device) = (identity.identity.user, identity.identity.device ?? "")
     // The disk keeps no other request waiting.
     let result = await Task.detached { () -> Result<DeviceUploads.Kept, DeviceUploads.Refusal> in
       do throws(DeviceUploads.Refusal) {
-        return .success(try uploads.keep(request.body, kind, user: user, device: device))
+        return .success(try uploads.keep(request.body, kind, of: identity))
       } catch {
         return .failure(error)
       }

@@ -19,6 +19,8 @@ public struct Router: Sendable {
   private let claims: ClaimCheck
   let audit: AuditLog
   let uploads: DeviceUploads
+  /// Changes the packages where an operator asks for it; nil: nobody does.
+  let desk: PackageDesk?
   let proxies: Set<String>
   private let turns: ExchangeTurns
   private let meter: ServerMeter
@@ -27,7 +29,7 @@ public struct Router: Sendable {
   init(
     _ packages: [ServedPackage], absent: Set<String> = [], doorkeeper: Doorkeeper,
     audit: AuditLog, proxies: Set<String>, turns: ExchangeTurns, meter: ServerMeter,
-    world: World
+    world: World, desk: PackageDesk? = nil
   ) {
     self.packages = packages
     self.absent = absent
@@ -35,6 +37,7 @@ public struct Router: Sendable {
     self.doorkeeper = doorkeeper
     claims = ClaimCheck(packages.map(\.package))
     self.audit = audit
+    self.desk = desk
     uploads = DeviceUploads(folder: audit.folder, world: world)
     self.proxies = proxies
     self.turns = turns
@@ -42,70 +45,18 @@ public struct Router: Sendable {
     self.world = world
   }
 
-  /// Judges a request by its head: who has no good token sends no body, and a login is short.
-  ///
-  /// Any thread; asks no other.
-  public func admit(_ request: HTTPRequest) -> HTTPAdmission {
-    switch (request.method, request.path) {
-    case (.post, "/ferry/1/login"), (.post, "/ferry/1/token"):
-      return .take(bodyBytes: Router.loginBytes)
-    case (.post, "/ferry/1/logout"): return .take(bodyBytes: Router.passwordBytes)
-    case (.post, "/ferry/1/exchange"), (.post, "/ferry/1/channel"), (.get, "/ferry/1/content"):
-      return admitKnown(request, bodyBytes: .max)
-    case (.put, let path) where path.hasPrefix("/ferry/1/content/"):
-      return admitKnown(request, bodyBytes: .max)
-    case (.post, "/ferry/1/wiped"): return .take(bodyBytes: Router.passwordBytes)
-    case (.post, let path) where Router.upload(path) != nil:
-      return admitKnown(request, bodyBytes: DeviceUploads.bodyBytes)
-    case (_, let path) where Router.operatorPaths.contains(path):
-      return isOperator(request) ? .take(bodyBytes: Router.loginBytes) : .refuse(notOperator)
-    case (.get, "/health"): return .take(bodyBytes: 0)
-    case (.get, "/metrics"): return isOperator(request) ? .take(bodyBytes: 0) : .refuse(notOperator)
-    default: return .refuse(nothing(at: request))
-    }
-  }
-
-  private func admitKnown(_ request: HTTPRequest, bodyBytes: Int) -> HTTPAdmission {
-    switch identity(of: request) {
-    case .failure(let unknown): .refuse(unknown.answer)
-    case .success: .take(bodyBytes: bodyBytes)
-    }
-  }
-
   /// A name, a password of at most 1 KB and a device's id, or tokens. Those of issuers are long.
   static let loginBytes: Int = 32 << 10
   static let passwordBytes: Int = 4 << 10
 
-  /// Never throws: what goes wrong is an answer with code, message and hint.
-  public func answer(_ request: HTTPRequest) async -> HTTPResponse {
-    switch (request.method, request.path) {
-    case (.get, "/health"): return health(request)
-    case (.get, "/metrics"): return isOperator(request) ? metrics() : notOperator
-    case (.post, "/ferry/1/login"): return await login(request)
-    case (.post, "/ferry/1/wiped"): return await receipt(request)
-    case (.post, "/ferry/1/logout"): return await logout(request)
-    case (.post, let path) where Router.upload(path) != nil:
-      guard let kind = Router.upload(path) else { return nothing(at: request) }
-      return await keep(request, kind)
-    case (_, let path) where Router.operatorPaths.contains(path):
-      return isOperator(request) ? await operate(request) : notOperator
-    case (.post, "/ferry/1/token"): return await renew(request)
-    case (.post, "/ferry/1/exchange"): return await exchange(request, isChannel: false)
-    case (.post, "/ferry/1/channel"): return await exchange(request, isChannel: true)
-    case (.put, let path) where path.hasPrefix("/ferry/1/content/"): return await take(request)
-    case (.get, "/ferry/1/content"): return await give(request)
-    default: return nothing(at: request)
-    }
-  }
-
-  private func nothing(at request: HTTPRequest) -> HTTPResponse {
+  func nothing(at request: HTTPRequest) -> HTTPResponse {
     refusal(
       404, "notFound", "there is nothing at \(request.method.rawValue) \(request.path)",
       hint: "Devices use /ferry/1/…; people may use GET /health.")
   }
 
   /// Asks no other thread: it is answered also while the store is busy, or its disk stands still.
-  private func health(_ request: HTTPRequest) -> HTTPResponse {
+  func health(_ request: HTTPRequest) -> HTTPResponse {
     let report = HealthReport(
       packages.map { ($0.package.id, $0.service.pulse) },
       of: isOperator(request) ? meter : nil)
@@ -113,7 +64,7 @@ public struct Router: Sendable {
   }
 
   /// Asks no other thread either.
-  private func metrics() -> HTTPResponse {
+  func metrics() -> HTTPResponse {
     let entries = packages.map { served in
       MetricsText.Entry(
         package: served.package.id, state: served.service.meter.reading,
@@ -128,7 +79,7 @@ public struct Router: Sendable {
 
   // Sessions.
 
-  private func login(_ request: HTTPRequest) async -> HTTPResponse {
+  func login(_ request: HTTPRequest) async -> HTTPResponse {
     guard request.body.count <= Router.loginBytes, let login = LoginRequest(request.body),
       login.token != nil || request.body.count <= Router.passwordBytes
     else {
@@ -205,7 +156,7 @@ public struct Router: Sendable {
     return named.last { !proxies.contains($0) } ?? peer
   }
 
-  private func renew(_ request: HTTPRequest) async -> HTTPResponse {
+  func renew(_ request: HTTPRequest) async -> HTTPResponse {
     guard request.body.count <= Router.loginBytes, let renewal = RenewalRequest(request.body) else {
       return unreadable("token takes refreshToken and device")
     }
@@ -245,7 +196,7 @@ public struct Router: Sendable {
   // Exchanges.
 
   /// Who makes the request, or what to answer instead.
-  func identity(of request: HTTPRequest) -> Result<Identity, Unknown> {
+  func identity(of request: HTTPRequest) -> Result<TokenIdentity, Unknown> {
     guard let token = request.bearerToken else {
       return .failure(
         Unknown(
@@ -254,10 +205,9 @@ public struct Router: Sendable {
             hint: "Send Authorization: Bearer with the access token of a login.")))
     }
     do throws(ServerError) {
-      let identity = try service.accessTokens.verify(token, now: world.clock.now)
-      // A token lives on for 15 minutes; the user may be gone before.
-      guard let record = service.provider?.record(of: identity.user) else { throw Service.ended }
-      return .success(identity.with(record))
+      return .success(
+        try TokenIdentity(
+          token: token, service.accessTokens, service.provider, now: world.clock.now))
     } catch {
       return .failure(Unknown(answer: refusal(401, error)))
     }
@@ -267,12 +217,9 @@ public struct Router: Sendable {
     let answer: HTTPResponse
   }
 
-  private func exchange(_ request: HTTPRequest, isChannel: Bool) async -> HTTPResponse {
-    let identity: Identity
-    switch self.identity(of: request) {
-    case .failure(let unknown): return unknown.answer
-    case .success(let known): identity = known
-    }
+  func exchange(
+    _ request: HTTPRequest, of identity: TokenIdentity, isChannel: Bool
+  ) async -> HTTPResponse {
     await turns.enter(identity.user)
     let opened = await open(
       request.body, identity, isChannel: isChannel,
@@ -297,7 +244,7 @@ public struct Router: Sendable {
   }
 
   private func open(
-    _ body: [UInt8], _ identity: Identity, isChannel: Bool, trace: RequestTrace?
+    _ body: [UInt8], _ identity: TokenIdentity, isChannel: Bool, trace: RequestTrace?
   ) async -> Result<(ServiceHost.Opening, ServiceHost), ServerError> {
     // What is long is read where neither the network nor the service waits for it.
     let read =
@@ -322,7 +269,7 @@ public struct Router: Sendable {
     let opened: Result<ServiceHost.Opening, ServerError>
     do throws(ServerError) {
       opened = .success(
-        try await service.open(read, by: identity, isChannel: isChannel, until: identity.expires))
+        try await service.open(read, by: identity, isChannel: isChannel))
     } catch { opened = .failure(error) }
     if let trace {
       TraceLog(world: world).opened(

@@ -69,7 +69,10 @@ public final class ServerHost: Sendable {
         : Router(
           served, absent: Set(state.hosts.filter { $0.host == nil }.map(\.id)),
           doorkeeper: doorkeeper, audit: audit, proxies: proxies, turns: turns, meter: meter,
-          world: world)
+          world: world,
+          desk: { [weak self] router, request in
+            await self?.operate(request, router) ?? ServerHost.notReady
+          })
     }
   }
 
@@ -78,17 +81,12 @@ public final class ServerHost: Sendable {
   /// Judges a request by its head, before its body is read; any thread, and at once.
   public func admit(_ request: HTTPRequest) -> HTTPAdmission {
     guard let router else { return .refuse(ServerHost.notReady) }
-    guard request.path == ServerHost.packagesPath else {
-      return router.admit(request).counted(for: router.caller(of: request))
-    }
-    return router.isOperator(request)
-      ? .take(bodyBytes: ServerHost.deployBytes) : .refuse(router.notOperator)
+    return router.admit(request).counted(for: router.caller(of: request))
   }
 
   public func answer(_ request: HTTPRequest) async -> HTTPResponse {
     guard let router else { return ServerHost.notReady }
-    return request.path == ServerHost.packagesPath
-      ? await operate(request, router) : await router.answer(request)
+    return await router.answer(request)
   }
 
   /// The connection templates have changed: devices of each package hear of newer settings.

@@ -116,30 +116,11 @@ public actor ServiceHost {
 
   // Exchanges.
 
-  /// How the answer to a request begins.
-  public struct Opening: Sendable {
-    public let bytes: [UInt8]
-    /// Where `next` goes on; nil when the bytes are the whole answer.
-    public let id: ExchangeID?
-  }
-
-  /// Takes a request's body and returns the beginning of what answers it: all of it where that is
-  /// short, so that a device with nothing to hear costs one visit to this thread. Throws where the
-  /// store failed before anything was answered.
-  public func open(
-    _ body: [UInt8], by identity: Identity, isChannel: Bool, until: Timestamp
-  ) throws(ServerError) -> Opening {
-    try open(ExchangeRequest.read(body), by: identity, isChannel: isChannel, until: until)
-  }
-
-  /// The same, of a body that was read on another thread.
-  func open(
+  /// The beginning of what answers a request of somebody who was looked at.
+  func begin(
     _ request: Result<ExchangeRequest, WireFailure>, by identity: Identity, isChannel: Bool,
     until: Timestamp
   ) throws(ServerError) -> Opening {
-    guard !isStopped else { throw ServiceHost.stopped }
-    try service.requireRecentView()
-    try service.check(identity)
     if isChannel, service.channelCount >= service.limits.channels {
       throw ServerError(
         .tooManyChannels, "\(service.limits.channels) channels are open already",
@@ -175,6 +156,10 @@ public actor ServiceHost {
   public func next(of id: ExchangeID) async -> [UInt8]? {
     while let exchange = exchanges[id], !isStopped {
       missed.remove(id)
+      guard service.mayGoOn(exchange) else {
+        close(id)
+        return nil
+      }
       switch exchange.next() {
       case .bytes(let bytes):
         noteDelivery(exchange)

@@ -308,6 +308,17 @@ extension Service {
     }
   }
 
+  /// Whether another piece of a content may leave that was begun earlier: the row is within the
+  /// user's rights, and still names this content.
+  package func mayLeave(
+    _ reference: BigReference, _ question: ContentQuestion, to identity: Identity
+  ) throws(ServerError) -> Bool {
+    guard case .success(let (named, _, _)) = try self.reference(question, for: identity) else {
+      return false
+    }
+    return named == reference
+  }
+
   /// What the cache says of a big value, if this user may have its row, and it is the one that the
   /// device wants.
   package func reference(

@@ -190,6 +190,23 @@ extension Service {
     throw Service.ended
   }
 
+  /// Whether more of an answer may leave that has begun: it ends with its token, its session and its
+  /// user. Of a store that cannot be read the answer itself tells.
+  func mayGoOn(_ exchange: Exchange) -> Bool {
+    let identity = exchange.state.identity
+    guard exchange.state.phase != .ended else { return true }
+    guard !exchange.state.isOver(at: world.clock.now) else { return false }
+    if let provider, identity.session != nil, provider.record(of: identity.user) == nil {
+      return false
+    }
+    do throws(ServerError) {
+      try check(identity)
+      return true
+    } catch {
+      return error.isOfTheStore
+    }
+  }
+
   /// As it was at the last look at the store, where that was not long ago.
   private func session(_ id: String, of user: String) throws(ServerError) -> StoredSession? {
     if hasRecentView, let known = users.sessions.session(id, of: user) { return known }

@@ -138,7 +138,10 @@ extension Simulation {
     let bytes = try? MemoryConnector(business).content(
       place.entity, key: place.key, position: place.position, offset: download.offset,
       count: MadeContents.readBytes)
-    guard let bytes, !bytes.isEmpty else { return try end(download, SimulatedDownload.broken) }
+    guard let bytes, !bytes.isEmpty, mayLeave(place) else {
+      return try end(download, SimulatedDownload.broken)
+    }
+    noteGiven(place.question, to: place.identity)
     let fitting = Array(bytes.prefix(Int(download.end - download.offset)))
     download.offset += Int64(fitting.count)
     let cut = hasFaults ? chance.number(below: fitting.count + 1) : fitting.count
@@ -196,7 +199,8 @@ extension Simulation {
         noteGiven(question, to: identity)
         download.content.received(status: 206)
         download.answer = SimulatedDownload.Answer(
-          entity: entity, key: question.key, position: position)
+          entity: entity, key: question.key, position: position, question: question,
+          reference: reference, identity: identity)
         download.offset = question.stretch.start
         download.end = question.stretch.end(of: reference.sizeBytes)
       }
@@ -204,6 +208,17 @@ extension Simulation {
       let isDenied = [.revokedToken, .expiredToken, .forgedToken].contains(error.code)
       precondition(isDenied || server.disk.begun != nil, error.message)
       download.content.received(status: isDenied ? 401 : 503)
+    }
+  }
+
+  /// As the host asks about each piece: between two of them anything may have happened.
+  private func mayLeave(_ place: SimulatedDownload.Answer) -> Bool {
+    do throws(ServerError) {
+      guard place.identity.expires > server.clock.now else { return false }
+      try server.service.check(place.identity)
+      return try server.service.mayLeave(place.reference, place.question, to: place.identity)
+    } catch {
+      return false
     }
   }
 
@@ -239,6 +254,9 @@ final class SimulatedDownload {
     let entity: Entity
     let key: ObjectKey
     let position: Int
+    let question: ContentQuestion
+    let reference: BigReference
+    let identity: Identity
   }
 
   let device: SimulatedDevice
