@@ -381,7 +381,8 @@ var products: [Product] = [
   let serverTools: [Target] = [
     module(
       "FerryPostgreSQLReading", "PostgreSQLReading",
-      ["FerryGenerator", "FerryModel", "FerryPostgreSQL"])
+      // Which types a column can hold (Decision 0106).
+      ["FerryGenerator", "FerryModel", "FerryPostgreSQL", "FerryPostgreSQLConnector"])
   ]
   // A false world in which the very code that ships is driven from a seed.
   let simulation: [Target] = [

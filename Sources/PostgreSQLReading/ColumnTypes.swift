@@ -29,15 +29,24 @@ enum ColumnTypes {
     if column.elementType != nil {
       return .none(
         reason:
-          "is an array (\(column.declaredType)), whose elements have no type of their own here",
-        cure:
-          "Write it into the model as a list with its \"element\", or keep its values as rows of a table."
-      )
+          "is an array (\(column.declaredType)), and nothing says whether devices need it as a list",
+        cure: cureOfArray(column))
     }
     return .none(
-      reason: "is declared \(column.declaredType), which no attribute can hold",
+      reason: "is declared \(column.declaredType), for which a model has no type",
       cure:
-        "Keep it as text or jsonb, or in columns of plain types; the other columns are served.")
+        "If devices need PostgreSQL's text of it, write \"type\": \"string\" into the model. Else keep it in columns of plain types."
+    )
+  }
+
+  private static func cureOfArray(_ column: CatalogueColumn) -> String {
+    // Of several the widest: short, int, long.
+    let preferred: [AttributeType] = [.long, .double]
+    let types = elements(of: column)
+    let element = preferred.first(where: types.contains) ?? types.first ?? .string
+    let of = element == .complex ? "<the name of a complex type>" : element.rawValue
+    return "Write \"type\": \"list\" and \"of\": \"\(of)\" into the model, or keep its values as "
+      + "rows of a table."
   }
 
   /// What is longer is kept apart from the row.

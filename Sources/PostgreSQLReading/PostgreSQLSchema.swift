@@ -73,6 +73,7 @@ public enum PostgreSQLSchema {
         // Of an identity that is always generated nobody else may give a value.
         isGenerated: column.isGenerated || column.isAlwaysIdentity && !isKey,
         known: ColumnTypes.known(column, isKey: isKey, largestBytes: sizes[column.name] ?? 0),
+        kept: ColumnTypes.kept(by: column), remark: ColumnTypes.remark(on: column),
         comment: column.comment, values: values(of: column, lists))
     }
     let key = table.primaryKey.count == 1 ? table.column(named: table.primaryKey[0]) : nil

@@ -31,7 +31,7 @@ struct ClosedTests {
     #expect(package.entity(named: "Orders")?.operations == all)
     #expect(package.entity(named: "Lines")?.operations == all)
     #expect(package.entity(named: "Staff")?.operations == [])
-    let notes = made.translation.notes(.changed).filter { $0.subject == "Staff" }
+    let notes = made.translation.notes(.restricted).filter { $0.subject == "Staff" }
     #expect(
       notes.map(\.what) == [
         "has no partition rule: every user gets its rows, and no user may change them"

@@ -159,6 +159,53 @@ struct TranslatorTests {
       ])
   }
 
+  @Test("A default of the database and bytes in the row are told, each with what to write")
+  func surprises() throws {
+    let made = try translate(
+      """
+      CREATE TABLE t (
+        n INTEGER PRIMARY KEY, urgent BOOLEAN NOT NULL DEFAULT 0, photo BLOB, note TEXT DEFAULT '');
+      """)
+    let told = made.notes(.told).filter { $0.subject.hasPrefix("t.") }
+    #expect(told.map(\.subject) == ["t.urgent", "t.photo"])
+    #expect(told.first?.cure.contains(#"With "nullable": true"#) == true)
+    #expect(told.last?.cure.contains(#""type": "bigBinary""#) == true)
+  }
+
+  @Test(
+    "A nullable attribute of a column with a default, and JSON in a text, are right as they are")
+  func authorsChoices() throws {
+    let database = try FixtureDatabase(
+      """
+      CREATE TABLE t (
+        n INTEGER PRIMARY KEY, urgent BOOLEAN NOT NULL DEFAULT 0, skills TEXT, address TEXT,
+        must TEXT NOT NULL);
+      """)
+    let attributes = [
+      Attribute(name: "n", column: "n", type: .long, isNullable: false),
+      Attribute(name: "urgent", column: "urgent", type: .boolean, isNullable: true),
+      Attribute(
+        name: "skills", column: "skills", type: .list, isNullable: true, element: "string"),
+      Attribute(
+        name: "address", column: "address", type: .complex, isNullable: true, element: "Address"),
+      Attribute(name: "must", column: "must", type: .string, isNullable: true),
+    ]
+    let entity = Entity(
+      name: "T", table: "t", attributes: attributes, key: [0], keyOrigin: .businessSystem,
+      relationships: [], operations: [.create, .update, .delete], partition: nil, group: "default")
+    let package = Package(
+      name: "Shop", version: "1.0", entities: [entity],
+      groups: [SynchronizationGroup(name: "default")])
+    let difference = try ModelDifference.compare(package, withSQLite: database.path)
+    #expect(difference.canGoOn)
+    #expect(
+      difference.changes.map(\.description) == [
+        "t.urgent: is NOT NULL with a default, and nullable in the model. "
+          + "A create without a value gets the default. The database refuses an update to null.",
+        "t.must: is NOT NULL now. The database refuses null values from devices.",
+      ])
+  }
+
   @Test("Values that have more digits than their column declares are told")
   func tooManyDigits() throws {
     let made = try translate(

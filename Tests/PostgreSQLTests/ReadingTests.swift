@@ -187,6 +187,57 @@ struct ReadingTests {
     #expect(ModelDifference.compare(package, with: try schema()).changes == [])
   }
 
+  @Test("A time stamp with a zone, an array and a default are told with what to write in the model")
+  func surprises() throws {
+    let made = try made(
+      """
+      CREATE TABLE visits (
+        id bigserial PRIMARY KEY, starts timestamptz, skills text[], counts int[], at timestamp,
+        urgent boolean NOT NULL DEFAULT false, created timestamptz NOT NULL DEFAULT now());
+      """)
+    let told = made.translation.notes(.told).map(\.description)
+    #expect(told.filter { $0.contains("in UTC without a zone") }.count == 2, "\(told)")
+    #expect(told.filter { $0.contains(#"With "nullable": true"#) }.count == 2, "\(told)")
+    let cures = made.translation.notes(.leftOut).map(\.cure)
+    #expect(cures.first?.contains(#""type": "list" and "of": "string""#) == true, "\(cures)")
+    #expect(cures.last?.contains(#""type": "list" and "of": "long""#) == true, "\(cures)")
+  }
+
+  @Test(
+    "ferry diff accepts each type that the server accepts for a column, and tells what may not fit",
+    arguments: [
+      ("text[]", AttributeType.list, "string", true, 0), ("text[]", .list, "long", false, 1),
+      ("int[]", .list, "long", true, 0), ("int[]", .list, "string", false, 1),
+      ("text[]", .binary, "", false, 1), ("text[]", .string, "", true, 1),
+      ("jsonb[]", .list, "Address", true, 0), ("jsonb", .list, "string", true, 0),
+      ("jsonb", .complex, "Address", true, 0), ("int4", .int, "", true, 0),
+      ("int8", .int, "", true, 1), ("int4", .string, "", true, 1),
+      ("int4", .boolean, "", false, 1), ("float4", .float, "", true, 0),
+      ("numeric", .long, "", true, 1), ("bytea", .bigBinary, "", true, 0),
+      ("interval", .string, "", true, 0), ("text", .date, "", false, 1),
+    ])
+  func authorsChoices(
+    declared: String, type: AttributeType, element: String, canGoOn: Bool, changes: Int
+  ) throws {
+    let address = try Cluster.database()
+    try PostgreSQLConnection(address).execute(
+      "CREATE TABLE things (id bigserial PRIMARY KEY, v \(declared))")
+    let thing = Entity(
+      name: "Thing", table: "things",
+      attributes: [
+        Attribute(name: "id", column: "id", type: .long, isNullable: false),
+        Attribute(
+          name: "v", column: "v", type: type, isNullable: true,
+          element: element.isEmpty ? nil : element),
+      ], key: [0], keyOrigin: .businessSystem, relationships: [],
+      operations: [.create, .update, .delete], partition: nil, group: "all")
+    let package = Package(
+      name: "Shop", version: "1.0", entities: [thing], groups: [SynchronizationGroup(name: "all")])
+    let difference = ModelDifference.compare(package, with: try PostgreSQLSchema.read(address))
+    #expect(difference.canGoOn == canGoOn, "\(difference.changes)")
+    #expect(difference.changes.count == changes, "\(difference.changes)")
+  }
+
   @Test("Keys that are one there and two on devices are left out with their cure")
   func keys() throws {
     let made = try made(

@@ -155,25 +155,7 @@ struct ColumnForm: Sendable {
 
   /// Whether the column can hold values of the attribute's type.
   var isKept: Bool {
-    let kinds: Set<String>
-    switch attribute.type {
-    case .boolean: kinds = ["bool"]
-    case .byte, .short, .int, .long: kinds = ["int2", "int4", "int8", "numeric", "oid"]
-    case .integer: kinds = ["numeric", "int2", "int4", "int8", "text", "varchar"]
-    case .decimal: kinds = ["numeric", "money", "int2", "int4", "int8"]
-    case .float, .double: kinds = ["float4", "float8"]
-    case .date: kinds = ["date"]
-    case .time: kinds = ["time"]
-    case .dateTime: kinds = ["timestamp", "timestamptz"]
-    case .binary, .bigBinary: kinds = ["bytea"]
-    case .bigString: kinds = ["text", "varchar"]
-    case .list:
-      return column.elementType != nil || ["json", "jsonb", "text"].contains(column.typeName)
-    case .complex: kinds = ["json", "jsonb", "text"]
-    case .string:
-      return !["bytea", "bool"].contains(column.typeName) && column.typeKind != "p"
-    }
-    return attribute.stored != .unixSeconds && kinds.contains(column.typeName)
+    attribute.stored != .unixSeconds && ColumnFit.isKept(attribute.type, in: column)
   }
 }
 

@@ -74,7 +74,7 @@ public struct ModelDifference: Sendable, Equatable {
         breaks(subject, "is missing or renamed", "The attribute \(attribute.name) has no column.")
         continue
       }
-      compare(attribute, column, subject)
+      compare(attribute, of: entity, column, subject)
       compare(
         comment: column.comment, with: attribute.documentation, "\(entity.name).\(attribute.name)",
         subject)
@@ -89,9 +89,9 @@ public struct ModelDifference: Sendable, Equatable {
   }
 
   private mutating func compare(
-    _ attribute: Attribute, _ column: DatabaseSchema.Column, _ subject: String
+    _ attribute: Attribute, of entity: Entity, _ column: DatabaseSchema.Column, _ subject: String
   ) {
-    if column.isGenerated {
+    if column.isGenerated, !entity.operations.isDisjoint(with: [.create, .update]) {
       breaks(subject, "is a generated column now", "Changes by devices would be refused.")
       return
     }
@@ -100,12 +100,18 @@ public struct ModelDifference: Sendable, Equatable {
     let isSame =
       chosen?.type == attribute.type
       && (chosen?.stored == attribute.stored || column.profile.values == 0)
-    if !isSame, !isAuthorsChoice(attribute, chosen, column.profile) {
+    if !isSame, let isWhole = column.kept?.holds(attribute) {
+      if !isWhole {
+        allows(
+          subject, "is declared \(declared), and the model has it as \(attribute.type.rawValue)",
+          "A value that only one of the two can hold is refused, or its row reaches no device.")
+      }
+    } else if !isSame, !isAuthorsChoice(attribute, chosen, column.profile) {
       let values =
         column.profile.values > 0 ? " and holds \(ColumnType.contents(column.profile))" : ""
       breaks(
         subject, "is declared \(declared)\(values)",
-        "The model has it as \(attribute.type.rawValue)"
+        "The model has it as \(shownType(of: attribute))"
           + "\(attribute.stored.map { ", stored as \($0.rawValue)" } ?? "").")
     }
     if isSame, attribute.type == .string, chosen?.maxLength != attribute.maxLength {
@@ -126,6 +132,11 @@ public struct ModelDifference: Sendable, Equatable {
         "takes \(shown(chosen?.digits)) now, \(shown(attribute.digits)) in the model",
         "The database refuses values with more digits during replay.")
     }
+  }
+
+  private func shownType(of attribute: Attribute) -> String {
+    let element = attribute.element.map { " of \($0)" } ?? ""
+    return attribute.type.rawValue + (attribute.type == .list ? element : "")
   }
 
   /// Nothing is said where the database's list is of another type, as of texts for a date.
@@ -188,13 +199,16 @@ public struct ModelDifference: Sendable, Equatable {
   private func isAuthorsChoice(
     _ attribute: Attribute, _ chosen: ColumnType?, _ profile: ColumnProfile
   ) -> Bool {
-    // What is big stands in the column like what is not.
+    // The column of a big value has the same type as that of a small one.
     if attribute.type.isBig {
       return chosen?.type == (attribute.type == .bigBinary ? .binary : .string)
     }
-    guard let chosen, chosen.reason == nil, profile.values > 0,
+    guard let chosen, chosen.reason == nil,
       profile.fits(attribute.type, stored: attribute.stored)
     else { return false }
+    // A text column may hold JSON, and an empty one says nothing against it.
+    if attribute.type.hasElements { return chosen.type == .string }
+    guard profile.values > 0 else { return false }
     let choices: [AttributeType] =
       switch chosen.type {
       case .boolean, .long: [.boolean, .byte, .short, .int, .long, .integer, .dateTime]
@@ -210,7 +224,13 @@ public struct ModelDifference: Sendable, Equatable {
     _ attribute: Attribute, _ column: DatabaseSchema.Column, _ subject: String
   ) {
     if column.isNotNull, attribute.isNullable {
-      allows(subject, "is NOT NULL now", "The database refuses null values from devices.")
+      allows(
+        subject,
+        column.hasDefault
+          ? "is NOT NULL with a default, and nullable in the model" : "is NOT NULL now",
+        column.hasDefault
+          ? "A create without a value gets the default. The database refuses an update to null."
+          : "The database refuses null values from devices.")
     } else if !column.isNotNull, !attribute.isNullable {
       if column.profile.nulls > 0 {
         breaks(

@@ -42,10 +42,27 @@ public struct DatabaseSchema: Sendable, Equatable {
     public var profile: ColumnProfile
     /// What another database than SQLite knows of its values; nil where values decide.
     public var known: KnownType?
+    /// Which other types the model's author may choose; nil where values decide.
+    public var kept: KeptTypes?
+    /// What the author of a model should know of the column's type.
+    public var remark: Remark?
     /// What the database itself says of it, for people.
     public var comment: String?
     /// The values that a plain check or an enumeration allows, in its order; empty where there is none.
     public var values: [AttributeValue] = []
+  }
+
+  /// Something to know of a column that is in the model.
+  public struct Remark: Sendable, Equatable {
+    /// A clause without a full stop.
+    public let what: String
+    /// A sentence.
+    public let cure: String
+
+    public init(_ what: String, cure: String) {
+      self.what = what
+      self.cure = cure
+    }
   }
 
   /// Columns that hold the key of a row elsewhere.

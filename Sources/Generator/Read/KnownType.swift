@@ -8,6 +8,34 @@ public enum KnownType: Sendable, Equatable {
   case none(reason: String, cure: String)
 }
 
+/// Which types of a model a column can have, in a database that keeps its types.
+public struct KeptTypes: Sendable, Equatable {
+  /// The column and the type have the same values, or the type has more.
+  public var wholly: Set<AttributeType>
+  /// Only some values are of the column and of the type.
+  public var partly: Set<AttributeType>
+  /// Of an array: what a list may be of; empty for other columns.
+  public var elements: Set<AttributeType>
+
+  public init(
+    wholly: Set<AttributeType>, partly: Set<AttributeType>, elements: Set<AttributeType> = []
+  ) {
+    self.wholly = wholly
+    self.partly = partly
+    self.elements = elements
+  }
+
+  /// Nil where the column can have none of the attribute's values.
+  func holds(_ attribute: Attribute) -> Bool? {
+    if attribute.type == .list, !elements.isEmpty {
+      let element = attribute.element.flatMap(AttributeType.init(rawValue:)) ?? .complex
+      return elements.contains(element) ? true : nil
+    }
+    if wholly.contains(attribute.type) { return true }
+    return partly.contains(attribute.type) ? false : nil
+  }
+}
+
 extension DatabaseSchema {
   /// Tables and views in the order in which they are to be shown.
   public init(inOrder tables: [Table], views: [String]) {
@@ -34,12 +62,14 @@ extension DatabaseSchema.Column {
   /// A column of another database than SQLite.
   public init(
     named name: String, declaredType: String, isNotNull: Bool, hasDefault: Bool,
-    isGenerated: Bool, known: KnownType, comment: String? = nil, values: [AttributeValue] = []
+    isGenerated: Bool, known: KnownType, kept: KeptTypes? = nil,
+    remark: DatabaseSchema.Remark? = nil,
+    comment: String? = nil, values: [AttributeValue] = []
   ) {
     self.init(
       name: name, declaredType: declaredType, isNotNull: isNotNull, hasDefault: hasDefault,
-      isGenerated: isGenerated, profile: ColumnProfile(), known: known, comment: comment,
-      values: values)
+      isGenerated: isGenerated, profile: ColumnProfile(), known: known, kept: kept,
+      remark: remark, comment: comment, values: values)
   }
 }
 

@@ -1,11 +1,13 @@
 /// Something that the author of a model should know of how it came from a database.
 public struct Note: Sendable, Hashable, CustomStringConvertible {
-  /// What became of the thing that the note is about.
+  /// What happened to the table or column on the way into the model.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// It is in the database and not in the model.
     case leftOut
     /// It is in the model in another form than the database declares.
     case changed
+    /// It is in the model, and devices may not do something to it.
+    case restricted
     /// It is in the model as it is; something about it matters.
     case told
   }

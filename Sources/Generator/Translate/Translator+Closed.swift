@@ -15,7 +15,7 @@ extension Translator {
       let table = drafts[index].table.name
       notes.append(
         Note(
-          .changed, table,
+          .restricted, table,
           "has no partition rule: every user gets its rows, and no user may change them",
           cure: "Give it a rule with --partition, or open it to everyone with --writable <table>."))
     }

@@ -73,11 +73,12 @@ extension Translator {
           maxLength: type.maxLength, stored: type.stored, precision: type.digits?.precision,
           scale: type.digits?.scale, values: values(of: column, type, in: table),
           documentation: DocumentationText.of(comment: column.comment)))
+      if !isKey { remark(on: column, type.type, subject) }
     }
     if !operations.contains(.create) {
       notes.append(
         Note(
-          .changed, table.name, "a column that every new row must have was left out",
+          .restricted, table.name, "a column that every new row must have was left out",
           cure: "Devices cannot create its objects until that column is in the model."))
     }
     let key = table.primaryKey.compactMap { column in attributes.firstIndex { $0.column == column }
@@ -90,6 +91,28 @@ extension Translator {
     draft.unique = unique(table, draft)
     tellKeys(table)
     return draft
+  }
+
+  /// What is in the model as it is declared, and still surprises.
+  private mutating func remark(
+    on column: DatabaseSchema.Column, _ type: AttributeType, _ subject: String
+  ) {
+    if column.isNotNull, column.hasDefault {
+      notes.append(
+        Note(
+          .told, subject, "is NOT NULL and has a default in the database",
+          cure: "The app must give each new object a value. With \"nullable\": true in the model, "
+            + "a create without a value gets the default."))
+    }
+    if type == .binary {
+      notes.append(
+        Note(
+          .told, subject, "holds bytes, which are loaded with each row",
+          cure: "For photos and documents write \"type\": \"bigBinary\" into the model."))
+    }
+    if let remark = column.remark {
+      notes.append(Note(.told, subject, remark.what, cure: remark.cure))
+    }
   }
 
   private mutating func isUsable(_ table: DatabaseSchema.Table) -> Bool {

@@ -19,7 +19,7 @@ enum NewReport {
     }
     let titles: [(Note.Kind, String)] = [
       (.leftOut, "Left out:"), (.changed, "Types that differ from the declaration:"),
-      (.told, "Please note:"),
+      (.restricted, "What devices may not do:"), (.told, "Please note:"),
     ]
     for (kind, title) in titles {
       let notes = made.translation.notes(kind)
