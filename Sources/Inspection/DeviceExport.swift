@@ -215,6 +215,11 @@ package struct DeviceExport {
         writer.key(name)
         hidden.value(value, type, &writer)
       }
+      if let constraint = record.constraint { writer.field("constraint", constraint) }
+      for (name, text) in [("detail", record.detail), ("hint", record.hint)] {
+        guard let text else { continue }
+        writer.field(name, HiddenValues.message(text, hiding: values))
+      }
       writer.endObject()
     }
 

@@ -163,7 +163,9 @@ public final class PostgreSQLConnection {
     }
     return PostgreSQLError(
       .server, sqlState: state, message: field("M"), detail: field("D"), hint: field("H"),
-      schema: field("s"), table: field("t"), column: field("c"), constraint: field("n"))
+      schema: field("s"), table: field("t"), column: field("c"), constraint: field("n"),
+      // The server's own function behind PL/pgSQL's RAISE, whatever SQLSTATE it was given.
+      isRaised: field("R") == "exec_stmt_raise")
   }
 
   func wait(_ events: Int32, until deadline: ContinuousClock.Instant) throws(PostgreSQLError) {

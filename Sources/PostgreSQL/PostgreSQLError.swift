@@ -25,10 +25,13 @@ public struct PostgreSQLError: Error, Sendable, Equatable, CustomStringConvertib
   public let table: String
   public let column: String
   public let constraint: String
+  /// Whether a function of the database's owner said it, with RAISE; then all words are the owner's.
+  public let isRaised: Bool
 
   public init(
     _ kind: Kind, sqlState: String = "", message: String, detail: String = "", hint: String = "",
-    schema: String = "", table: String = "", column: String = "", constraint: String = ""
+    schema: String = "", table: String = "", column: String = "", constraint: String = "",
+    isRaised: Bool = false
   ) {
     self.kind = kind
     self.sqlState = sqlState
@@ -39,6 +42,7 @@ public struct PostgreSQLError: Error, Sendable, Equatable, CustomStringConvertib
     self.table = table
     self.column = column
     self.constraint = constraint
+    self.isRaised = isRaised
   }
 
   /// The first two characters of `sqlState`; empty where there is none.

@@ -28,11 +28,18 @@ public struct LogRecord: Sendable, Hashable {
   public let baseValue: AttributeValue?
   /// For a conflict, the value that the business system has.
   public let currentValue: AttributeValue?
+  /// The name of the business system's constraint that the change broke, if it is known.
+  public let constraint: String?
+  /// More about the reason, in the business system's own words.
+  public let detail: String?
+  /// What to do about it, in the business system's own words.
+  public let hint: String?
 
   public init(
     component: String, entityKey: String, code: Int, message: String, operation: OperationKind?,
     requestID: OperationID, timestamp: Int64, level: Level, attribute: String? = nil,
-    baseValue: AttributeValue? = nil, currentValue: AttributeValue? = nil
+    baseValue: AttributeValue? = nil, currentValue: AttributeValue? = nil,
+    constraint: String? = nil, detail: String? = nil, hint: String? = nil
   ) {
     self.component = component
     self.entityKey = entityKey
@@ -45,6 +52,9 @@ public struct LogRecord: Sendable, Hashable {
     self.attribute = attribute
     self.baseValue = baseValue
     self.currentValue = currentValue
+    self.constraint = constraint
+    self.detail = detail
+    self.hint = hint
   }
 }
 
@@ -86,6 +96,12 @@ extension JSONWriter {
       guard let value else { continue }
       key(name)
       attributeValue(value)
+    }
+    let words = [
+      ("constraint", record.constraint), ("detail", record.detail), ("hint", record.hint),
+    ]
+    for (name, text) in words {
+      if let text { field(name, text) }
     }
     endObject()
   }
@@ -170,6 +186,7 @@ extension LogRecord {
       message: texts["message"] ?? "", operation: kind ?? nil, requestID: request,
       timestamp: timestamp,
       level: Level(rawValue: texts["level"] ?? "") ?? .error, attribute: texts["attribute"],
-      baseValue: values["baseValue"], currentValue: values["currentValue"])
+      baseValue: values["baseValue"], currentValue: values["currentValue"],
+      constraint: texts["constraint"], detail: texts["detail"], hint: texts["hint"])
   }
 }

@@ -81,6 +81,7 @@ struct SQLiteRefusalTests {
     let named = try business.refusal(
       of: business.operation(.create, child, nil, ["size": .integer(11)]))
     #expect(named.message == "The rule not too big of Child is not met.")
+    #expect(named.constraint == "not too big", "an app can show a sentence of its own")
     let plain = entity("Plain", [attribute("id", .long, required: true), attribute("n", .int)])
     let other = SQLiteConnector(path: business.path, package: Business.package([plain]))
     let result = other.perform([
@@ -94,6 +95,19 @@ struct SQLiteRefusalTests {
               Refusal(
                 code: 412, message: "The rule n > 0 of Plain is not met (n is 0).", attribute: "n"))
           ], touched: []))
+  }
+
+  @Test(
+    "A name is that of a constraint in each of SQLite's spellings, and the text of a check is none",
+    arguments: [
+      ("CHECK (a > 0)", false), ("CONSTRAINT rule CHECK (a > 0)", true),
+      ("constraint\n\"rule\"check (a > 0)", true), ("CONSTRAINT [rule] CHECK (a > 0)", true),
+      ("CONSTRAINT `Rule` CHECK (a > 0)", true), ("CONSTRAINT rules CHECK (rule)", false),
+      ("my_constraint_rule INT, CHECK (rule)", false),
+      ("CONSTRAINT a NOT NULL, CONSTRAINT rule CHECK (a)", true),
+    ])
+  func constraintNames(_ sql: String, isDeclared: Bool) {
+    #expect(ConstraintName.isDeclared("rule", in: sql) == isDeclared)
   }
 
   @Test(

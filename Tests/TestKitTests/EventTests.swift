@@ -55,6 +55,26 @@ struct EventTests {
     await server.stop()
   }
 
+  @Test("The constraint, detail and hint of a refusal reach the app, also after a restart")
+  func words() async throws {
+    server.refuse(
+      Customer.self, code: 412, "no Cy", constraint: "customer_name", detail: "Cy is taken.",
+      hint: "Choose another name.")
+    try await Trade.customer("Cy", in: database).save()
+    try await database.synchronize(awaitingAnswers: true)
+    let wanted = Ferry.Refusal(
+      code: 412, message: "no Cy", constraint: "customer_name", detail: "Cy is taken.",
+      hint: "Choose another name.")
+    let again = try await server.reopen(database)
+    let refused = await first(again.events) {
+      if case .refused(let reference, let refusal) = $0 { (reference, refusal) } else { nil }
+    }
+    #expect(refused?.1 == wanted)
+    let cy = try #require(try await refused?.0.as(Customer.self, in: again))
+    #expect(try await cy.refusal() == wanted)
+    await server.stop()
+  }
+
   @Test("Each loop has all events, an import names the entities, and close ends the loops")
   func loops() async throws {
     let (one, two) = (database.events, database.events)

@@ -74,7 +74,9 @@ extension SeededGenerator {
       component: text(), entityKey: text(), code: number(below: 600), message: text(),
       operation: element(OperationKind.allCases), requestID: identifier(), timestamp: long(),
       level: element(LogRecord.Level.allCases), attribute: optional { $0.text() },
-      baseValue: optional { $0.anyValue() }, currentValue: optional { $0.anyValue() })
+      baseValue: optional { $0.anyValue() }, currentValue: optional { $0.anyValue() },
+      constraint: optional { $0.text() }, detail: optional { $0.text() },
+      hint: optional { $0.text() })
   }
 
   private mutating func anyValue() -> AttributeValue {

@@ -142,4 +142,19 @@ struct MessageTests {
         + #""level":"error"}"#)
     #expect(try LogRecord(json: writer.bytes) == record)
   }
+
+  @Test("A log record has the constraint, detail and hint of the business system, and no nulls")
+  func wordsOfTheBusiness() throws {
+    let id = try #require(OperationID("000102030405060708090a0b0c0d0e0f"))
+    let record = LogRecord(
+      component: "Visit", entityKey: "3", code: 412, message: "no", operation: .update,
+      requestID: id, timestamp: 1, level: .error, constraint: "visit_ends_after_start",
+      hint: "Correct the end.")
+    var writer = JSONWriter()
+    writer.logRecord(record)
+    #expect(
+      writer.text.hasSuffix(
+        #""level":"error","constraint":"visit_ends_after_start","hint":"Correct the end."}"#))
+    #expect(try LogRecord(json: writer.bytes) == record)
+  }
 }

@@ -18,8 +18,21 @@ struct Explanation {
     self.connection = connection
   }
 
-  /// Of class 22, 23, 44 or P0.
+  /// Of class 22, 23, 44 or P0, or of any class where a function of the business raised it.
   func refusal(_ error: PostgreSQLError) -> Refusal {
+    let refusal = reason(error)
+    func word(_ text: String) -> String? { text.isEmpty ? nil : text }
+    let named = refusal.adding(constraint: word(error.constraint))
+    // DETAIL of the database's own errors may quote the row, also what the user may not see.
+    guard error.isRaised else { return named }
+    let isElsewhere = !error.table.isEmpty && !isOwn(error)
+    return named.adding(
+      attribute: isElsewhere ? nil : attribute(error.column)?.name, detail: word(error.detail),
+      hint: word(error.hint))
+  }
+
+  private func reason(_ error: PostgreSQLError) -> Refusal {
+    if error.isRaised { return plain(error) }
     switch error.sqlState {
     case "23502": return notNull(error)
     case "23503": return foreignKey(error)
@@ -31,8 +44,10 @@ struct Explanation {
 
   /// What a rule of the business says itself comes without anything of ours.
   private func plain(_ error: PostgreSQLError) -> Refusal {
-    let code = error.stateClass == "22" ? 422 : 412
-    guard error.stateClass != "P0" else { return Refusal(code: code, message: error.message) }
+    let code = error.stateClass == "22" ? 422 : error.sqlState == "42501" ? 403 : 412
+    guard error.stateClass != "P0", !error.isRaised else {
+      return Refusal(code: code, message: error.message)
+    }
     let attribute = isOwn(error) ? attribute(error.column) : nil
     return Refusal(
       code: code, message: error.message.hasSuffix(".") ? error.message : "\(error.message).",

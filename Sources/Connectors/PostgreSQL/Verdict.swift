@@ -27,7 +27,8 @@ enum Verdict: Equatable {
       switch error.stateClass {
       case "22", "23", "44", "P0": self = .refused
       case "08", "53", "54", "57", "XX": self = .notDone
-      default: self = .odd
+      // A function of the business gave its refusal a SQLSTATE of its own.
+      default: self = error.isRaised ? .refused : .odd
       }
     }
   }

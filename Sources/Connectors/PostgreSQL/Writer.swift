@@ -169,8 +169,10 @@ final class Writer {
         case .done(let outcomes, _) = results[lastEffective]
       {
         var answers = results
+        let constraint = error.constraint.isEmpty ? nil : error.constraint
         answers[lastEffective] = .refused(
-          Refusal(code: 412, message: error.message), at: outcomes.count - 1, of: outcomes.count)
+          Refusal(code: 412, message: error.message, constraint: constraint),
+          at: outcomes.count - 1, of: outcomes.count)
         return answers
       }
       return results.map { _ in .notDone(reason: reason) }
@@ -265,6 +267,8 @@ final class Writer {
     let table = try? tables.table(of: operation.entity)
     switch Verdict(error) {
     case .refused: return Explanation(operation, table, connection).refusal(error)
+    case .forbidden where error.isRaised:
+      return Explanation(operation, table, connection).refusal(error)
     case .forbidden:
       guard isGranted(operation, table) else { return nil }
       return Refusal(

@@ -82,7 +82,13 @@ struct Explanation {
     return Refusal(
       code: 412,
       message: "The rule \(rule) of \(table.schema.name) is not met\(value).",
-      attribute: attribute?.name)
+      attribute: attribute?.name, constraint: isConstraint(rule) ? rule : nil)
+  }
+
+  /// SQLite gives the name of a check that has one, and the text of any other.
+  private func isConstraint(_ rule: String) -> Bool {
+    let schemas = try? connection.rows("SELECT sql FROM sqlite_schema WHERE type = 'table'")
+    return schemas?.contains { ConstraintName.isDeclared(rule, in: $0[0].text ?? "") } ?? false
   }
 
   /// The foreign key that the operation breaks, from the table or to it, told from the rows as

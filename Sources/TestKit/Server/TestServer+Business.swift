@@ -7,7 +7,8 @@ import Synchronization
 /// What other people and the rules of the business do.
 extension TestServer {
   /// Adds rows to the business system, each by the names of its attributes; every device whose
-  /// user may see them has them after its next `synchronize()`.
+  /// user may see them has them after its next `synchronize()`. An attribute that is not named has
+  /// the model's `default`, or null if there is none.
   ///
   /// Throws what a database would, and then adds none of the rows: `objectExists` for a key, or a
   /// unique value, that is there already (`replace` overwrites a row); `invalidValue` for a value that
@@ -111,11 +112,13 @@ extension TestServer {
   /// ```swift
   /// server.refuse(Booking.self, of: [.create], code: 409, "full") { try $0["seats"] == 9 }
   /// ```
+  /// `constraint`, `detail` and `hint` are what `Ferry.Refusal` has of a database that says them.
   /// Where `condition` throws, as for a misspelled name, the change is refused with the code 500, and
   /// the message has the error and the line of this call.
   public func refuse<Object: BusinessObject>(
     _ type: Object.Type, of kinds: Set<OperationKind> = [.create, .update, .delete],
-    code: Int = 422, _ message: String, file: StaticString = #fileID, line: UInt = #line,
+    code: Int = 422, _ message: String, constraint: String? = nil, detail: String? = nil,
+    hint: String? = nil, file: StaticString = #fileID, line: UInt = #line,
     when condition: @escaping @Sendable (TestRow) throws -> Bool = { _ in true }
   ) {
     rules.add { effect in
@@ -130,7 +133,8 @@ extension TestServer {
         return FerryConnector.Refusal(
           code: 500, message: "The condition of refuse at \(file):\(line) failed: \(error)")
       }
-      return FerryConnector.Refusal(code: code, message: message)
+      return FerryConnector.Refusal(
+        code: code, message: message, constraint: constraint, detail: detail, hint: hint)
     }
   }
 
