@@ -23,6 +23,12 @@ struct TestRowTests {
           values: [.text("new"), .text("old")]),
         Attribute(name: "shelf", column: "shelf", type: .long, isNullable: true),
         Attribute(name: "seen", column: "seen", type: .dateTime, isNullable: true),
+        Attribute(
+          name: "priority", column: "priority", type: .int, isNullable: false,
+          defaultValue: .integer(3)),
+        Attribute(
+          name: "color", column: "color", type: .string, isNullable: true,
+          defaultValue: .text("red")),
       ], key: [0], keyOrigin: .businessSystem,
       relationships: [
         Relationship(
@@ -70,6 +76,17 @@ struct TestRowTests {
     let last = try #require(try await Part.find(in: database).last)
     let changed = await error { try await server.change(last, ["code": "B"]) }
     #expect(changed?.code == .objectExists && changed?.attribute == "code")
+    await server.stop()
+  }
+
+  @Test("A row that names no value has the model's default, and null where the test says so")
+  func defaults() async throws {
+    let server = try await TestServer(Self.package)
+    try await server.insert(
+      Part.self, ["id": 1], ["id": 2, "priority": 1, "color": String?.none])
+    let rows = server.rows(of: Part.self)
+    #expect(try rows.map { try $0["priority"] as Int } == [3, 1])
+    #expect(try rows.map { try $0["color"] as String? } == ["red", nil])
     await server.stop()
   }
 

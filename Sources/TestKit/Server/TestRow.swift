@@ -65,6 +65,9 @@ extension Entity {
     _ given: [String: any AttributeConvertible], _ keep: ([UInt8]) -> AttributeValue
   ) throws(FerryError) -> [AttributeValue] {
     var row = [AttributeValue](repeating: .null, count: attributes.count)
+    for (position, attribute) in attributes.enumerated() {
+      if given[attribute.name] == nil, let usual = attribute.defaultValue { row[position] = usual }
+    }
     try put(given, into: &row, keep)
     for (position, attribute) in attributes.enumerated() where row[position].isNull {
       guard attribute.isNullable else {
