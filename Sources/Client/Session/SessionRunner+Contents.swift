@@ -61,8 +61,7 @@ extension SessionRunner {
         }
       }
     } catch {
-      failure = FerryError(
-        .offline, error.message, hint: error.hint, isTransient: true, cause: error)
+      failure = FerryError.offline(error)
     }
     if let ownFailure { throw download.missing(ownFailure) }
     try download.ended(failure)

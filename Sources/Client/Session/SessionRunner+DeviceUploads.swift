@@ -27,8 +27,7 @@ extension SessionRunner {
       status = response.status
       text = try await response.body.collect(limitBytes: 64 << 10)
     } catch {
-      throw FerryError(
-        .offline, error.message, hint: error.hint, isTransient: true, cause: error)
+      throw FerryError.offline(error)
     }
     if status == 401 { throw SessionRunner.noSession }
     guard (200..<300).contains(status) else { throw Session.serverError(text, status: status) }

@@ -90,7 +90,7 @@ actor SessionRunner {
           if tasks.isEmpty { lease.release() }
           if let until { wake(at: until) }
           if profile.session.isDatabaseShared {
-            // What a process owed that is no more, or that had nobody to tell.
+            // Notices of a process that has ended, or that had no handler.
             try session.tellOwed()
             wake(after: SessionRunner.watchInterval)
           }
@@ -246,8 +246,7 @@ actor SessionRunner {
     } catch {
       guard !Task.isCancelled else { return }
       addresses.failed()
-      failure = FerryError(
-        .offline, error.message, hint: error.hint, isTransient: true, cause: error)
+      failure = FerryError.offline(error)
     }
     await end(lane, failure, isSynchronization: isSynchronization)
   }
