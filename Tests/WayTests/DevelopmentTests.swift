@@ -77,6 +77,13 @@ extension Way {
       #expect(told.end == .exit(1))
       #expect(told.text.contains("missing.db"), "\(told.text)")
       #expect(!FileManager.default.fileExists(atPath: missing))
+      for address in ["postgres:dbname=field password=geheim", "postgresql://ada:geheim@db/field"] {
+        let told = try await Daemon.refuse(["--dev", address, "--data", place.file("dev")])
+        #expect(told.end == .exit(2))
+        #expect(told.text.contains("--dev serves SQLite databases only"), "\(told.text)")
+        #expect(told.text.contains("ferry new --from postgres:"), "\(told.text)")
+        #expect(!told.text.contains("geheim"), "\(told.text)")
+      }
       for name in ["--model", "--users", "--database", "--address"] {
         let told = try await Daemon.refuse(["--dev", missing, name, "x"])
         #expect(told.end == .exit(2))

@@ -14,7 +14,8 @@ enum BackupCommand: Subcommand {
   static let discussion = """
     The backup is a new folder. It has the store as it was at one moment, the keys, the users and
     the deployed packages. Anybody who can read it can read every row and log in as any user: protect
-    it like the data folder. It does not have the models that --model names, and not the business
+    it like the data folder. The command reads the files of this machine and asks no server, so it has
+    no --server. The backup does not have the models that --model names, and not the business
     databases. Copy a store in PostgreSQL with pg_dump.
 
     Example: ferry backup /backups/ferry-2026-11-25 --data data

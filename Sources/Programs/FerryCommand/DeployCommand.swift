@@ -118,8 +118,10 @@ enum DeployCommand: Subcommand {
     let devices = package["devices"]?.array ?? []
     var line = "\(package["package"]?.string ?? "")  \(package["status"]?.string ?? "")"
     if let load = package["load"], let rows = load["rows"]?.integer {
-      line += ", \(rows) rows" + (load["of"]?.integer.map { " of \($0)" } ?? "")
-      if let seconds = load["remainingSeconds"]?.integer { line += ", \(seconds) s to go" }
+      // A package that is ready also reads all rows, to find what changed.
+      line += ", reading the business system: \(rows)"
+      line += (load["of"]?.integer.map { " of \($0)" } ?? "") + " rows"
+      if let seconds = load["remainingSeconds"]?.integer { line += ", about \(seconds) s left" }
     }
     if let waiting = package["waitingOperations"]?.integer, waiting > 0 {
       line += ", " + Terminal.counted(Int(waiting), "change waits", "changes wait")

@@ -306,6 +306,14 @@ struct Settings {
         "--dev and --\(name) cannot be used together",
         hint: "Leave out --\(name), or leave out --dev.")
     }
+    // The address may have a password in it, so that it is not repeated.
+    guard !database.hasPrefix("postgres:"), !database.hasPrefix("postgresql:") else {
+      throw UsageError(
+        "--dev serves SQLite databases only, not PostgreSQL",
+        hint: "Write a model with `ferry new --from postgres:… --out model.json`, and start "
+          + "`ferryd --model model.json --data FOLDER`. Documentation/StartPostgreSQL.md has each step."
+      )
+    }
     return try DevelopmentSetup(
       database: database.hasPrefix("sqlite:") ? String(database.dropFirst(7)) : database,
       folder: arguments.value("data"))
