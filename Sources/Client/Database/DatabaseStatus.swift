@@ -11,8 +11,12 @@ public import FerryWorld
 /// ```
 /// It reports what the device knows without asking. `FerryDatabase.current(within:)` asks the server.
 public struct DatabaseStatus: Sendable, Equatable {
-  /// What is shown is at least as new as this, by the device's clock; nil before the first import of
-  /// all groups is complete. While the server answers and nothing changes, it does not move.
+  /// When the device last imported something, by its clock: the oldest of its groups counts. Nil
+  /// before the first import of all groups is complete.
+  ///
+  /// It does not move while the server answers and nothing changes, because then nothing is imported.
+  /// So it is no age of the data. While `offlineSince` is nil, changes arrive as they happen: show
+  /// that the data is up to date. Else show `offlineSince`.
   public var asOf: Timestamp?
   /// Since when the server cannot be reached; nil while it answers, and before it was asked.
   public var offlineSince: Timestamp?
