@@ -6,8 +6,8 @@ import FerryJSON
 /// A trap is a finding, and so is a promise that `run` finds broken.
 public struct FuzzTarget: Sendable {
   public let name: String
-  /// Gives the bytes to the parser, whole and in pieces, and what it read to the writer where there
-  /// is one. Answers which promise was broken; nil when none was.
+  /// Parses the bytes at once and in pieces, and writes the result if the format has a writer.
+  /// Returns the broken promise, or nil.
   public let run: @Sendable ([UInt8]) -> String?
   /// What stands behind a header that the parser takes; nil when there is none. Here a planted trap
   /// lies.

@@ -24,7 +24,7 @@ public enum SignalStop {
     sigaction(SIGINT, &action, nil)
   }
 
-  /// The system's own answer to both signals again.
+  /// Restores what the system does at both signals.
   public static func uninstall() {
     signal(SIGTERM, SIG_DFL)
     signal(SIGINT, SIG_DFL)

@@ -14,7 +14,7 @@ public enum Permission: String, Sendable, Hashable, CaseIterable {
 public struct EntityRoles: Sendable, Hashable {
   private let named: [Permission: [String]]
 
-  /// What is left out takes no role of its own.
+  /// Permissions that are left out need no role.
   public init(_ named: [Permission: [String]] = [:]) { self.named = named }
 
   /// Users who have one of these may do it; nil where it takes no role of its own.

@@ -1,7 +1,7 @@
 import FerryHTTP
 import FerryOData
 
-/// What proves to a service who is there.
+/// How a user signs in to a service.
 public enum ODataCredentials: Sendable, Equatable {
   /// A name and a password, sent as `Authorization: Basic`.
   case basic(user: String, password: String)

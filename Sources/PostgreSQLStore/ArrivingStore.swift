@@ -77,8 +77,8 @@ package final class ArrivingStore {
       line.rollBack()
       throw ServerError(
         .badRequest,
-        "\(address.text) has a copy of the store that a server has run on, and its move was undone",
-        hint: "What devices sent to that server is only there. Remove it with DROP SCHEMA "
+        "\(address.text) has a store of a move that was undone after a server had run on it",
+        hint: "What devices sent to that server exists only there. Remove it with DROP SCHEMA "
           + "ferry_store CASCADE.")
     case .served:
       line.rollBack()

@@ -64,7 +64,7 @@ extension PostgreSQLStore {
       guard let number = rows.integer(row, 0), let entity = entityPositions[number],
         let key = rows.exact(row, 1), let body = rows.body(row, 2),
         let moment = rows.integer(row, 3)
-      else { throw StoreError.damaged("a staged row is not whole") }
+      else { throw StoreError.damaged("a staged row lacks a value") }
       staged.append(StagedRow(RowName(entity, ObjectKey(text: key)), body: body, moment: moment))
     }
     return staged

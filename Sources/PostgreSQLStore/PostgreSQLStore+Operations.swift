@@ -15,7 +15,7 @@ extension PostgreSQLStore {
     for row in 0..<rows.count {
       guard let id = rows.text(row, 0), let user = rows.exact(row, 1),
         let hash = rows.blob(row, 2), let state = rows.text(row, 3).flatMap(OperationState.init)
-      else { throw StoreError.damaged("an operation is not whole") }
+      else { throw StoreError.damaged("an operation lacks a value") }
       found[id] = KnownOperation(
         user: ExactText(user), hash: hash, state: state,
         outcome: rows.text(row, 4).flatMap(Answer.Outcome.init(rawValue:)),
@@ -37,7 +37,7 @@ extension PostgreSQLStore {
     for row in 0..<rows.count {
       guard let chain = rows.text(row, 0).flatMap({ OperationID($0) }),
         let position = rows.integer(row, 1), let count = rows.integer(row, 2)
-      else { throw StoreError.damaged("an operation is not whole") }
+      else { throw StoreError.damaged("an operation lacks a value") }
       members[chain, default: []].append(
         ChainMember(
           position: Int(position), count: Int(count),

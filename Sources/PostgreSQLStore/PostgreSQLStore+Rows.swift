@@ -62,7 +62,7 @@ extension PostgreSQLStore {
       guard let id = rows.integer(row, 0), let key = rows.exact(row, 1),
         let body = rows.body(row, 3), let hash = rows.integer(row, 4),
         let version = rows.integer(row, 5)
-      else { throw StoreError.damaged("a row of the cache is not whole") }
+      else { throw StoreError.damaged("a row of the cache lacks a value") }
       found.append(
         CachedRow(
           id: id, entity: entity, key: ObjectKey(text: key), partition: rows.integer(row, 2),
@@ -122,7 +122,7 @@ extension PostgreSQLStore {
     for row in 0..<found.count {
       guard let number = found.integer(row, 0), let entity = entityPositions[number],
         let key = found.exact(row, 1)
-      else { throw StoreError.damaged("a row of the cache is not whole") }
+      else { throw StoreError.damaged("a row of the cache lacks a value") }
       taken.insert(RowName(entity, ObjectKey(text: key)))
     }
     return taken

@@ -135,7 +135,7 @@ public final class Connection {
     try execute("PRAGMA wal_autocheckpoint = 2000")
   }
 
-  /// From here on this is how long to wait for another connection.
+  /// Sets how long a statement waits while another connection has the lock.
   public func wait(milliseconds: Int32) { sqlite3_busy_timeout(handle, milliseconds) }
 
   /// From here on closing the connection writes nothing of the log into the file.

@@ -56,7 +56,7 @@ extension SQLiteStore {
     return try rows.map { row throws(StoreError) in
       guard let number = row[0].integer, let entity = entityPositions[number],
         let key = row[1].text, let body = row[2].blob, let moment = row[3].integer
-      else { throw StoreError.damaged("a staged row is not whole") }
+      else { throw StoreError.damaged("a staged row lacks a value") }
       return StagedRow(RowName(entity, ObjectKey(text: key)), body: body, moment: moment)
     }
   }

@@ -48,7 +48,7 @@ extension SQLiteStore {
   private func cached(_ row: [SQLiteValue], _ entity: Int) throws(StoreError) -> CachedRow {
     guard let id = row[0].integer, let key = row[1].text, let body = row[3].blob,
       let hash = row[4].integer, let version = row[5].integer
-    else { throw StoreError.damaged("a row of the cache is not whole") }
+    else { throw StoreError.damaged("a row of the cache lacks a value") }
     return CachedRow(
       id: id, entity: entity, key: ObjectKey(text: key), partition: row[2].integer, body: body,
       hash: hash, version: version, isDeleted: row[6].integer == 1)

@@ -7,7 +7,7 @@ import FerryModel
 /// It belongs to no thread: one may read a page while another uses the one before. It holds the
 /// page's text and sixteen bytes for each value.
 public struct PageRows: Sendable {
-  /// What a page tells of one entity.
+  /// The rows of one entity in a page.
   public struct Set: Sendable {
     public let entity: Entity
     /// How many rows; see `withRows`.

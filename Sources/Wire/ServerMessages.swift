@@ -128,7 +128,7 @@ public struct LoadStanding: Sendable, Hashable {
   }
 }
 
-/// What a partition must come to on the device.
+/// The sum and the number of rows that a partition must have on the device.
 public struct PartitionSum: Sendable, Hashable {
   public let partition: Int64
   /// The cursor at which the last page left the device; the checkpoint holds only for one that

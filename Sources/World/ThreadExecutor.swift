@@ -47,8 +47,8 @@ public final class ThreadExecutor: SerialExecutor {
     return begin(body)()
   }
 
-  /// Runs `body` on the thread, after what it has to do already, and returns at once; what is
-  /// returned waits for it, from another thread that may block.
+  /// Queues `body` on the thread, and returns a closure that blocks until it has run. Call the
+  /// closure from another thread that may block.
   public func begin<Result: Sendable>(
     _ body: @escaping @Sendable () -> Result
   ) -> @Sendable () -> Result {

@@ -14,9 +14,7 @@ import Synchronization
 ///
 /// ```swift
 /// let database = try Sales.open(at: path, profile: ConnectionProfile(server: "https://ferry.example.com"))
-/// try await database.onlineLogin(user: "nancy", password: "…")
-/// try database.subscribe()
-/// try await database.synchronize()
+/// try await database.signIn(user: "nancy", password: "…")  // once; the device stays signed in
 /// ```
 public final class FerryDatabase: Sendable {
   package let store: Store

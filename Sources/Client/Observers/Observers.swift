@@ -262,8 +262,8 @@ package final class Observers: Sendable {
     state.withLock { $0.registrations.first { $0.entity == entity } }
   }
 
-  /// What is owed longest of what somebody is there to hear, and who: of an import first the
-  /// database's handler, of a replay first the entity's (facts/1.7).
+  /// The oldest pending notice that has a handler, and its handlers: of an import first the
+  /// database's, of a replay first the entity's (facts/1.7).
   private func next(of store: Store) throws(FerryError) -> (Notice, [Registration])? {
     var known = state.withLock { $0.registrations }
     if events.isFollowed, !known.contains(where: { $0.entity == nil }) {

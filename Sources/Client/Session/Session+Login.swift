@@ -159,7 +159,7 @@ extension Session {
     if status == 503, node?["message"] == nil {
       return FerryError(
         .server, "the server is not ready (status 503)",
-        hint: "It starts, or a proxy in front of it cannot reach it. It is asked again by itself.",
+        hint: "The server is starting, or its proxy cannot reach it. Ferry tries again by itself.",
         isTransient: true)
     }
     return FerryError(

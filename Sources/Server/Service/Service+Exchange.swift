@@ -57,7 +57,7 @@ extension Service {
     state.ready += try welcome(&state, id, pulls: body.pulls)
     for replay in body.replays { try take(replay, &state) }
     // What is not open may still be sent: a channel sends nothing, and one message may have a part of
-    // a group only, as may an early one that comes late. Who has nothing to send has nothing else.
+    // a group only, as may an early one that comes late.
     if !state.isChannel, body.replays.isEmpty { try giveUpLost(state) }
     for report in body.reports { try take(report, &state) }
     try hold(&state, id)

@@ -36,8 +36,8 @@ extension Service {
     return numbers.merging(made) { known, _ in known }
   }
 
-  /// A user chooses the values of free parameters: what was asked for longest ago, has no row and is
-  /// on no line that is open goes for what is asked for now.
+  /// A user chooses the values of free parameters. To make room, partitions that have no row and are on
+  /// no open channel are removed: first those that were asked for longest ago.
   private func make(
     _ missing: [Place], _ needed: Set<Int64>, _ owner: Owner
   ) throws(ServerError) -> [Int64: String] {

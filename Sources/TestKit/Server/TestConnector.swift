@@ -26,13 +26,13 @@ final class TestConnector: Connector {
     gate.pass()
     guard let isPerformed = doubts.begin(group) else { return memory.perform(group) }
     if isPerformed { _ = memory.perform(group) }
-    return .unknown(reason: "The test leaves open whether it was performed.")
+    return .unknown(reason: "the test leaves open whether it was performed")
   }
 
   func recall(_ operations: [OperationID]) throws(ConnectorError) -> [OperationOutcome?] {
     guard !doubts.contain(operations) else {
       throw ConnectorError(
-        "The test leaves open whether it was performed.", hint: "acceptAll() ends that.",
+        "the test leaves open whether it was performed", hint: "acceptAll() ends that.",
         isTransient: false)
     }
     return try memory.recall(operations)
@@ -56,7 +56,7 @@ final class TestConnector: Connector {
   func changedByOthers() throws(ConnectorError) -> Bool {
     guard !gate.isAway else {
       throw ConnectorError(
-        "The test made the business system unreachable.",
+        "the test made the business system unreachable",
         hint: "setBusinessReachable(true) ends that.", isTransient: true)
     }
     return try memory.changedByOthers()

@@ -51,6 +51,6 @@ struct MigrationDefaults {
 }
 
 extension Attribute {
-  /// What stands where nothing is known and null may not be.
+  /// The value of a required attribute where no value is known.
   var requiredDefault: AttributeValue? { isNullable ? nil : defaultValue }
 }
