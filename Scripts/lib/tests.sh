@@ -69,9 +69,13 @@ odata_has_changed() {
 }
 
 # One run of the test process, its output kept; a run without a closing line has crashed.
+#
+# Without a word all tests of a turn begin at once, and each of them lasts as long as the whole turn:
+# a slow machine then meets every bound that any of them has. So a few at a time.
 turn() {
   local code=0
-  bounded 3600 swift test --skip-build --parallel "$@" > "$record/turn" 2>&1 || code=$?
+  SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=24 \
+    bounded 7200 swift test --skip-build --parallel "$@" > "$record/turn" 2>&1 || code=$?
   cat "$record/turn" >> "$record/tests"
   # XCTest's own closing line speaks of no tests: there are none of its kind.
   closing="$(grep -E "$closed [1-9][0-9]* tests?" "$record/turn" | tail -1 || true)"

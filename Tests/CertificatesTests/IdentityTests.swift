@@ -77,13 +77,17 @@ struct IdentityTests {
   }
 
   @Test("A file that asks for 12 million rounds is refused before the first of them")
-  func rounds() {
-    let start = ContinuousClock.now
-    let error = #expect(throws: CertificateError.self) {
-      try CertificateIdentity(pkcs12: PKCS12Sample.manyRounds, password: "geheim")
+  func rounds() throws {
+    // Two billion would take an hour, so whoever counts them does not get to the end of this test.
+    var endless = PKCS12Sample.manyRounds
+    let count = try #require(endless.firstRange(of: [0x02, 0x04, 0x00, 0xB7, 0x1B, 0x00]))
+    endless[count.lowerBound + 2] = 0x7F
+    for file in [PKCS12Sample.manyRounds, endless] {
+      let error = #expect(throws: CertificateError.self) {
+        try CertificateIdentity(pkcs12: file, password: "geheim")
+      }
+      #expect(error?.code == .damaged && error?.message.contains("rounds") == true)
     }
-    #expect(error?.code == .damaged && error?.message.contains("rounds") == true)
-    #expect(start.duration(to: .now) < .seconds(1))
   }
 
   @Test("A key on P-256 signs, comes back from its bytes, and refuses others")

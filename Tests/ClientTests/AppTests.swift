@@ -35,7 +35,7 @@ private final class TravelDevice {
   }
 }
 
-@Suite("An app's code", .timeLimit(.minutes(30)))
+@Suite("An app's code", .timeLimit(.minutes(60)))
 struct AppTests {
   private func booking(_ passenger: String, _ database: FerryDatabase) -> Booking {
     Booking(

@@ -11,7 +11,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("Callbacks", .timeLimit(.minutes(30)))
+@Suite("Callbacks", .timeLimit(.minutes(60)))
 struct CallbackTests {
   @Test("sync/P22, facts/1.7: they come in order on the actor that the app chose")
   func onActor() async throws {

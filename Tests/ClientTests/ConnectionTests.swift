@@ -27,7 +27,7 @@ private final class SwitchedTransport: Transport {
   }
 }
 
-@Suite("What is told of the connection and of a synchronization", .timeLimit(.minutes(30)))
+@Suite("What is told of the connection and of a synchronization", .timeLimit(.minutes(60)))
 struct ConnectionTests {
   @Test("facts/1.7: a connection that is lost is told as disconnected, and its session as an error")
   func lost() async throws {

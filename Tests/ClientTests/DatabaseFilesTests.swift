@@ -185,8 +185,8 @@ struct DatabaseFilesTests {
       }
       while !store.isClosed { await Task.yield() }
       #expect { try FerryDatabase.delete(at: path) } throws: { ($0 as? FerryError)?.code == .inUse }
-      // Time for a close that does not wait.
-      try await Task.sleep(for: .milliseconds(50))
+      // For a close that does not wait.
+      Patience.moment()
       mayEnd.signal()
       try await closing.value
       #expect(events.withLock { $0 } == ["read", "closed"])

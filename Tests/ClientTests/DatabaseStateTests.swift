@@ -5,7 +5,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("The state of a database", .timeLimit(.minutes(30)))
+@Suite("The state of a database", .timeLimit(.minutes(60)))
 struct DatabaseStateTests {
   private func tokens() -> [UInt8] {
     Array(#"{"accessToken":"a","refreshToken":"r","expiresIn":900,"user":"anna"}"#.utf8)

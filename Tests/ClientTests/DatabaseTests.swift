@@ -8,7 +8,7 @@ import Testing
 @testable import Ferry
 
 /// What has its own suites below `FerryDatabase`, called as an app calls it.
-@Suite("The database as an app calls it", .timeLimit(.minutes(30)))
+@Suite("The database as an app calls it", .timeLimit(.minutes(60)))
 struct DatabaseTests {
   @Test(
     "facts/1.4: cleanAllData empties what is shown, and keeps what is the device's where it shall")

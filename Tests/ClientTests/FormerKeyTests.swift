@@ -6,7 +6,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("What holds a temporary key that was replaced", .timeLimit(.minutes(30)))
+@Suite("What holds a temporary key that was replaced", .timeLimit(.minutes(60)))
 struct FormerKeyTests {
   private let depot: Depot
   private var database: FerryDatabase { depot.database }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("Synchronization groups of a database", .timeLimit(.minutes(30)))
+@Suite("Synchronization groups of a database", .timeLimit(.minutes(60)))
 struct GroupTests {
   /// Makers in the group `default`, articles in `goods`.
   private static func model() -> Package {

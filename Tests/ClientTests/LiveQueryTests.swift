@@ -7,7 +7,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("Live queries", .timeLimit(.minutes(30)))
+@Suite("Live queries", .timeLimit(.minutes(60)))
 struct LiveQueryTests {
   private typealias A = Article.Attributes
   private typealias M = Maker.Attributes

@@ -3,6 +3,7 @@ import FerryInspection
 import FerryModel
 import FerrySQLite
 import FerryWire
+import FerryWorld
 import Foundation
 import Testing
 
@@ -16,12 +17,9 @@ struct ManyPendingTests {
     ProcessInfo.processInfo.environment["FERRY_PENDING"].flatMap { Int($0) } ?? 2_000
 
   private func timed<Result>(_ name: String, _ body: () throws -> Result) rethrows -> Result {
-    let clock = ContinuousClock()
-    let start = clock.now
+    let clock = SystemClock()
     let result = try body()
-    let seconds =
-      Double((clock.now - start).components.attoseconds) / 1e18
-      + Double((clock.now - start).components.seconds)
+    let seconds = clock.uptime / .seconds(1)
     print("\(count) pending: \(name) \((seconds * 1_000).rounded() / 1_000) s")
     return result
   }

@@ -44,7 +44,7 @@ private final class AnsweringTransport: Transport {
   }
 }
 
-@Suite("What does not get better by itself", .timeLimit(.minutes(10)))
+@Suite("What does not get better by itself", .timeLimit(.minutes(60)))
 struct NeedTests {
   private static let tooOld = WireFailure(
     .unknownPackage, "this server has no package Warehouse:1.0; it serves Warehouse:2.0",

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("Changes of objects, commit by commit", .timeLimit(.minutes(10)))
+@Suite("Changes of objects, commit by commit", .timeLimit(.minutes(60)))
 struct ObjectChangesTests {
   private typealias A = Article.Attributes
 

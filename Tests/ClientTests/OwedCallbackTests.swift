@@ -5,7 +5,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("Callbacks that are owed", .timeLimit(.minutes(30)))
+@Suite("Callbacks that are owed", .timeLimit(.minutes(60)))
 struct OwedCallbackTests {
   private func owed(_ store: Store) throws -> Int {
     try store.read { connection throws(FerryError) in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("What is pending, listed and counted", .timeLimit(.minutes(30)))
+@Suite("What is pending, listed and counted", .timeLimit(.minutes(60)))
 struct PendingListTests {
   @Test(
     "facts/1.5: what waits and what is on its way are listed and counted; all of a type are submitted and cancelled at once (sync/P20)"

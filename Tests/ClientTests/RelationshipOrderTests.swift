@@ -3,7 +3,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("The order of what a relationship leads to", .timeLimit(.minutes(10)))
+@Suite("The order of what a relationship leads to", .timeLimit(.minutes(60)))
 struct RelationshipOrderTests {
   @Test("Objects come in the order of their keys, read alone or together")
   func byKey() throws {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("The answer to what was submitted", .timeLimit(.minutes(30)))
+@Suite("The answer to what was submitted", .timeLimit(.minutes(60)))
 struct ReplayOutcomeTests {
   private func open(
     _ decide: @escaping ShoreTransport.Decide
@@ -139,7 +139,7 @@ struct ReplayOutcomeTests {
     try await depot.database.synchronize()
     let waiting = article
     let late = await #expect(throws: FerryError.self) {
-      try await waiting.replayOutcome(within: .milliseconds(20))
+      try await waiting.replayOutcome(within: .milliseconds(1))
     }
     #expect(late?.code == .timedOut && late?.entity == "Article")
     async let outcome = waiting.replayOutcome(within: .seconds(600))
@@ -287,7 +287,7 @@ struct ReplayOutcomeTests {
     database.beginOnlineLogin(user: "nancy", password: "p")
     try database.subscribe()
     let late = await #expect(throws: FerryError.self) {
-      try await database.synchronize(within: .milliseconds(50))
+      try await database.synchronize(within: .milliseconds(1))
     }
     #expect(late?.code == .timedOut)
     // However the tasks are scheduled, the last word counts.

@@ -11,7 +11,7 @@ import Testing
 
 /// Several packages in one app, open at once for the same user: each has a file, a login, pending work
 /// and synchronizations of its own.
-@Suite("Several packages in one app", .timeLimit(.minutes(30)))
+@Suite("Several packages in one app", .timeLimit(.minutes(60)))
 struct SeveralPackagesTests {
   /// One of them, with a server of its own.
   private struct Opened {

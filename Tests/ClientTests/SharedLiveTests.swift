@@ -5,7 +5,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("Live queries on a database that two share", .timeLimit(.minutes(30)))
+@Suite("Live queries on a database that two share", .timeLimit(.minutes(60)))
 struct SharedLiveTests {
   private typealias A = Article.Attributes
 

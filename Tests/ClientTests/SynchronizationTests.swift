@@ -57,7 +57,7 @@ private final class Eager: CallbackHandler {
   func onSynchronizeSuccess(groups: [String]) { witness.onSynchronizeSuccess(groups: groups) }
 }
 
-@Suite("A synchronization from its start to its end", .timeLimit(.minutes(30)))
+@Suite("A synchronization from its start to its end", .timeLimit(.minutes(60)))
 struct SynchronizationTests {
   /// The other shore, with makers of these numbers.
   private func shore(_ ids: [Int64]) -> Shore {
@@ -188,7 +188,7 @@ struct SynchronizationTests {
     let states = database.states
     try database.subscribe()
     #expect(await states.contains { $0.isServerLoading })
-    await #expect { try await database.synchronize(within: .milliseconds(300)) } throws: { error in
+    await #expect { try await database.synchronize(within: .milliseconds(1)) } throws: { error in
       (error as? FerryError)?.code == .timedOut
         && (error as? FerryError)?.hint.contains("has not loaded all") == true
     }

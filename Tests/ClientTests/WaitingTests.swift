@@ -58,7 +58,7 @@ private struct Listener: CallbackHandler {
   }
 }
 
-@Suite("Waiting for the server", .timeLimit(.minutes(30)))
+@Suite("Waiting for the server", .timeLimit(.minutes(60)))
 struct WaitingTests {
   private let depot: Depot
   private let listener = Listener()

@@ -44,13 +44,13 @@ final class PseudoTerminal {
 
   /// Reads until this text was shown since the last wait.
   func wait(for text: String) throws {
-    let deadline = ContinuousClock.now + .seconds(300)
+    let patience = Patience()
     while true {
       if let found = shown.range(of: text) {
         shown = String(shown[found.upperBound...])
         return
       }
-      guard ContinuousClock.now < deadline else {
+      guard !patience.hasEnded else {
         throw Failure(description: "\(text) was not shown, but \(shown)")
       }
       var wait = pollfd(fd: near, events: Int16(POLLIN), revents: 0)

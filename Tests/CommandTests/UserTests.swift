@@ -159,7 +159,7 @@ struct UserTests {
       let add = ["user", "add", "--file", file, "--name", "nancy", "--role", "sales"]
       #expect(try RunningFerry.run(add + ["--password-stdin"], input: "old\n").code == 0)
       // Another command is between its reading and its writing, and this one has read before it.
-      let held = try SystemFiles().lock("\(file).lock", within: .seconds(10))
+      let held = try SystemFiles().lock("\(file).lock", within: Patience.limit)
       let process = Process()
       process.executableURL = FerryProgram.url
       process.arguments = [
@@ -167,9 +167,10 @@ struct UserTests {
       ]
       process.standardOutput = FileHandle.nullDevice
       try process.run()
-      while process.isRunning, !isOpen("\(file).lock", in: process.processIdentifier) {
-        usleep(2_000)
-      }
+      let patience = Patience()
+      while process.isRunning, !isOpen("\(file).lock", in: process.processIdentifier),
+        patience.lasts()
+      {}
       try String(contentsOfFile: file, encoding: .utf8)
         .replacingOccurrences(of: #""sales""#, with: #""office""#)
         .write(toFile: file, atomically: true, encoding: .utf8)
@@ -203,15 +204,16 @@ struct UserTests {
         #expect(try RunningFerry.run(words, input: "old\n").code == 0)
       }
       // Another command is between its reading and its writing.
-      let held = try SystemFiles().lock("\(file).lock", within: .seconds(10))
+      let held = try SystemFiles().lock("\(file).lock", within: Patience.limit)
       let process = Process()
       process.executableURL = FerryProgram.url
       process.arguments = ["user", "remove", "--file", file, "--name", "nancy"]
       process.standardOutput = FileHandle.nullDevice
       try process.run()
-      while process.isRunning, !isOpen("\(file).lock", in: process.processIdentifier) {
-        usleep(2_000)
-      }
+      let patience = Patience()
+      while process.isRunning, !isOpen("\(file).lock", in: process.processIdentifier),
+        patience.lasts()
+      {}
       #expect(process.isRunning)
       let text = try String(contentsOfFile: file, encoding: .utf8)
       try text.replacingOccurrences(of: #""andrew""#, with: #""ada""#)

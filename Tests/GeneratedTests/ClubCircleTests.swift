@@ -5,7 +5,7 @@ import Testing
 
 /// What the generator makes of the club's model goes the whole way round: a device, the server, the
 /// business system, and another device.
-@Suite("The club on two devices", .timeLimit(.minutes(30)))
+@Suite("The club on two devices", .timeLimit(.minutes(60)))
 struct ClubCircleTests {
   private func server() async throws -> TestServer {
     try await TestServer(Club.package)

@@ -3,7 +3,7 @@ import FerryTestKit
 import Testing
 
 /// Attributes with a list of values, and keys that are not assigned yet, in generated code.
-@Suite(.timeLimit(.minutes(30)))
+@Suite(.timeLimit(.minutes(60)))
 struct ListedValueTests {
   @Test("The known values have names, in the model's order, and an unknown one is kept as it is")
   func names() {

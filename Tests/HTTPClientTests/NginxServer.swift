@@ -123,10 +123,9 @@ final class NginxServer {
   /// Whether it has the port: something that answers there may be another server, and nginx writes
   /// its process id when it listens.
   private static func listens(_ mark: URL, _ process: Process) -> Bool {
-    let deadline = ContinuousClock.now + patience
-    while ContinuousClock.now < deadline, process.isRunning {
+    let patience = Patience()
+    while process.isRunning, patience.lasts() {
       if let written = try? Data(contentsOf: mark), !written.isEmpty { return true }
-      usleep(5_000)
     }
     return false
   }

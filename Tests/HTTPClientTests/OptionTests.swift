@@ -110,7 +110,7 @@ struct OptionTests {
         state.now += 1
         state.most = max(state.most, state.now)
       }
-      usleep(20_000)
+      Patience.moment()
       state.withLock { $0.now -= 1 }
       Self.reply(line, "x")
     }
@@ -157,13 +157,13 @@ struct OptionTests {
   func headDeadline() async throws {
     let server = ScriptedServer { line in
       _ = line.receiveHead()
-      while line.send("HTTP/1.1 103 Early Hints\r\n\r\n") { usleep(20_000) }
+      while line.send("HTTP/1.1 103 Early Hints\r\n\r\n") { Patience.moment() }
     }
     defer { server.close() }
     let error = await failure(
       CurlTransport(),
       TransportRequest(
-        url: server.url, deadlines: TransportDeadlines(idle: .seconds(1), head: .milliseconds(400)))
+        url: server.url, deadlines: TransportDeadlines(idle: Patience.limit, head: .seconds(5)))
     )
     #expect(error?.code == .timedOut)
     #expect(error?.requestWasSent == true)

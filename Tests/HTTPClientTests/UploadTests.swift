@@ -89,12 +89,9 @@ struct UploadTests {
       url: server.url, method: .post, deadlines: TransportDeadlines(idle: nil))
     request.upload = .source { source }
     let task = Task { [request] in await failure(CurlTransport(), request) }
-    var last = -1
     // Nobody reads: the source comes to rest when the system's buffers are full.
-    while source.count != last || last <= 0 {
-      last = source.count
-      try await Task.sleep(for: .milliseconds(300))
-    }
+    #expect(await isTrue { source.count > 0 })
+    let last = await Patience.rest { source.count }
     #expect(last * 100_000 < CurlTransportTests.systemBuffers() + (2 << 20))
     task.cancel()
     #expect(await task.value?.code == .cancelled)
@@ -153,7 +150,7 @@ struct UploadTests {
       while let piece = try await response.body.next() {
         sizes.append(piece.count)
         // A slow reader finds full pieces.
-        if sizes.count < 5 { try await Task.sleep(for: .milliseconds(30)) }
+        if sizes.count < 5 { for _ in 0..<3 { Patience.moment() } }
       }
       #expect(sizes.reduce(0, +) == 2_000_000)
       #expect(sizes.max() == most)
@@ -178,10 +175,10 @@ struct UploadTests {
       try await answer(transport, TransportRequest(url: server.url)).text.utf8.count == 150_000)
     #expect(!mobile.isThrottled)
     mobile.isOnCellular = true
-    let start = ContinuousClock.now
+    let patience = Patience()
     #expect(
       try await answer(transport, TransportRequest(url: server.url)).text.utf8.count == 150_000)
     // Three seconds have a part in it, the one in the middle as a whole.
-    #expect(start.duration(to: .now) > .milliseconds(1000))
+    #expect(patience.passed > .milliseconds(1000))
   }
 }

@@ -54,7 +54,7 @@ struct LifeTests {
     #expect(
       eventually {
         let before = live.cpuTime
-        usleep(1_000_000)
+        for _ in 0..<100 { Patience.moment() }
         return live.cpuTime - before < .milliseconds(50)
       })
     door.open()
@@ -102,7 +102,7 @@ struct LifeTests {
     #expect(idle.receive(until: "answer").contains("200 OK"))
     let silent = RawClient(live.port)
     #expect(eventually { door.waiting == 20 })
-    live.server.stop(grace: patience)
+    live.server.stop(grace: Patience.limit)
     #expect(idle.receiveAll() == "")
     #expect(silent.receiveAll() == "")
     #expect(!live.isStopped)

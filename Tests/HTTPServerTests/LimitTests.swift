@@ -156,9 +156,9 @@ struct LimitTests {
     let begin = ContinuousClock.now
     let client = RawClient(live.port)
     client.send("GET / HTTP/1.1\r\nX-A: ")
-    while client.send("a"), begin.duration(to: .now) < patience { usleep(50_000) }
+    while client.send("a"), begin.duration(to: .now) < Patience.limit { usleep(50_000) }
     let lasted = begin.duration(to: .now)
-    #expect(lasted > .milliseconds(400) && lasted < patience, "\(lasted)")
+    #expect(lasted > .milliseconds(400) && lasted < Patience.limit, "\(lasted)")
     #expect(live.stop())
   }
 

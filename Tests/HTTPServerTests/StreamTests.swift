@@ -41,14 +41,7 @@ struct StreamTests {
     }
     let response = try await CurlTransport().send(TransportRequest(url: live.url))
     // What is there before the reader takes anything: it rests, however long that takes.
-    var last = -1
-    var rests = ContinuousClock.now
-    while rests.duration(to: .now) < .milliseconds(500) {
-      let now = calls.count.load(ordering: .relaxed)
-      if now != last { rests = .now }
-      last = now
-      try await Task.sleep(for: .milliseconds(5))
-    }
+    let last = await Patience.rest { calls.count.load(ordering: .relaxed) }
     #expect(last < 3000)
     #expect(try await response.body.collect().count == 30_000_000)
     #expect(live.stop())
@@ -117,7 +110,7 @@ struct StreamTests {
     source.give("<one>")
     #expect(client.receive(until: "<one>").contains("<one>"))
     #expect(eventually { source.isWaiting })
-    #expect(live.stop(grace: patience))
+    #expect(live.stop(grace: Patience.limit))
     #expect(source.cancellations >= 1)
     #expect(client.receiveAll() == "0\r\n\r\n")
   }

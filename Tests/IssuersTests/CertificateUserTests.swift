@@ -90,9 +90,7 @@ struct CertificateUserTests {
   private func users(
     _ authority: LoginAuthority, name: String = "anna", daysFromNow: Int64 = 1
   ) throws -> CertificateUsers {
-    let clock = StoppedClock(
-      now: Timestamp(
-        milliseconds: Int64(Date().timeIntervalSince1970 * 1_000) + daysFromNow * 86_400_000))
+    let clock = StoppedClock(now: SystemClock().now.advanced(by: .seconds(daysFromNow * 86_400)))
     return CertificateUsers(
       OneUser(name: name), authorities: try authority.certificates(),
       world: World(clock: clock, chance: SystemChance(), log: log))

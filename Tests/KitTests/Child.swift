@@ -92,7 +92,7 @@ private final class Lines: @unchecked Sendable {
 
   func take(until isLast: (String) -> Bool) -> [String]? {
     condition.withLock {
-      let limit = Date(timeIntervalSinceNow: 300)
+      let limit = Patience.end
       while true {
         if let index = lines.firstIndex(where: isLast) {
           defer { lines.removeFirst(index + 1) }
@@ -105,7 +105,7 @@ private final class Lines: @unchecked Sendable {
 
   func rest() -> [String] {
     condition.withLock {
-      let limit = Date(timeIntervalSinceNow: 300)
+      let limit = Patience.end
       while !hasEnded { if !condition.wait(until: limit) { break } }
       defer { lines = [] }
       return lines

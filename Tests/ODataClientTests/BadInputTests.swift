@@ -11,7 +11,7 @@ import Testing
 @Suite("Bad answers on real sockets")
 struct BadInputTests {
   private static func error(
-    _ url: String, method: HTTPMethod = .get, idle: Duration = .milliseconds(400),
+    _ url: String, method: HTTPMethod = .get, idle: Duration = Patience.limit,
     _ script: @escaping @Sendable (ScriptedServer.Line) -> Void
   ) async -> (error: ODataClientError?, connections: Int) {
     let server = ScriptedServer(script)
@@ -49,7 +49,7 @@ struct BadInputTests {
     ]
     for (code, script) in cases {
       // Only what never comes is waited for in vain.
-      let idle: Duration = code == .timedOut ? .milliseconds(400) : .seconds(30)
+      let idle: Duration = code == .timedOut ? .milliseconds(400) : Patience.limit
       let (error, connections) = await Self.error("x", method: .post, idle: idle) { line in
         _ = line.receiveHead()
         script(line)

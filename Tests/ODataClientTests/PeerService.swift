@@ -145,8 +145,8 @@ final class PeerService {
 
   /// Waits until nginx listens, or has ended.
   private static func awaitListener(_ port: Int, _ process: Process) throws {
-    let deadline = ContinuousClock.now + patience
-    while ContinuousClock.now < deadline {
+    let patience = Patience()
+    while patience.lasts() {
       guard process.isRunning else { throw Trouble(description: "nginx ended at its start") }
       let probe = try bound(port: nil)
       defer { close(probe) }
@@ -157,7 +157,6 @@ final class PeerService {
         }
       }
       if status == 0 { return }
-      usleep(10_000)
     }
     throw Trouble(description: "nginx does not listen")
   }

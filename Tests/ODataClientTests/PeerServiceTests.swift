@@ -3,7 +3,7 @@ import FerryOData
 import FerryODataClient
 import Testing
 
-@Suite("pyslet's service behind nginx with TLS and gzip", .timeLimit(.minutes(5)))
+@Suite("pyslet's service behind nginx with TLS and gzip", .timeLimit(.minutes(60)))
 struct PeerServiceTests {
   @Test("It is opened, paged through, read by key, changed and deleted (ios/REQ-13)")
   func wholeCircle() async throws {

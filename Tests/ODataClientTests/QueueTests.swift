@@ -13,17 +13,14 @@ final class Gate: Sendable {
   func open() { isOpen.withLock { $0 = true } }
 
   func wait() {
-    let deadline = ContinuousClock.now + patience
-    while !isOpen.withLock({ $0 }), ContinuousClock.now < deadline { usleep(2_000) }
+    let patience = Patience()
+    while !isOpen.withLock({ $0 }), patience.lasts() {}
   }
 }
 
 func eventually(_ isSo: () async -> Bool) async -> Bool {
-  let deadline = ContinuousClock.now + patience
-  while await !isSo() {
-    if ContinuousClock.now >= deadline { return false }
-    try? await Task.sleep(for: .milliseconds(2))
-  }
+  let patience = Patience()
+  while await !isSo() { guard await patience.lasts() else { return false } }
   return true
 }
 
@@ -58,21 +55,24 @@ struct QueueTests {
   @Test("No more requests are under way than there are workers (adr/RQM-1, A13, A49, B16)")
   func bounded() async throws {
     let counts = Mutex((now: 0, most: 0))
+    let gate = Gate()
     let server = ScriptedService { _, _ in
       counts.withLock { counts in
         counts.now += 1
         counts.most = max(counts.most, counts.now)
       }
-      // The first waits for a second, however late that comes; the rest stay for a moment.
-      let end = ContinuousClock.now + .seconds(30)
-      while counts.withLock({ $0.most }) < 2, ContinuousClock.now < end { usleep(1_000) }
-      usleep(10_000)
+      gate.wait()
       counts.withLock { $0.now -= 1 }
       return .status(200)
     }
+    defer { gate.open() }
     let queue = RequestQueue(ODataSession(SystemTransport.make()), workers: 2)
     var tickets: [RequestTicket] = []
     for _ in 0..<8 { tickets.append(try await queue.add(ODataRequest(server.root))) }
+    #expect(await eventually { counts.withLock { $0.now } == 2 })
+    #expect(await queue.requests.count(where: \.isUnderWay) == 2)
+    #expect(await queue.count == 6)
+    gate.open()
     for ticket in tickets { #expect(try await ticket.response().status == 200) }
     #expect(counts.withLock { $0.most } == 2)
     #expect(await eventually { await !queue.hasRequests })
@@ -102,7 +102,7 @@ struct QueueTests {
   func bundle() async throws {
     let server = ScriptedService { request, number in
       // What comes first takes longest.
-      usleep(UInt32(max(0, 5 - number)) * 5_000)
+      for _ in number..<5 { Patience.moment() }
       return request.target == "/1" ? .status(404, "no") : .status(200, request.target)
     }
     let queue = RequestQueue(ODataSession(SystemTransport.make()))

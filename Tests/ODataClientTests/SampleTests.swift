@@ -90,7 +90,7 @@ struct SampleTests {
     }
     defer { silent.close() }
     var request = ODataRequest(silent.url)
-    request.deadlines = TransportDeadlines(connect: .milliseconds(3500), idle: .milliseconds(200))
+    request.deadlines = TransportDeadlines(connect: Patience.limit, idle: .milliseconds(200))
     let error = await failure { [request] () throws(ODataClientError) in
       _ = try await ODataSession(SystemTransport.make()).send(request)
     }

@@ -64,7 +64,7 @@ final class ScriptedServer: Sendable {
     /// Reads nothing until the other end is gone (POLLRDHUP, which Swift does not see).
     func waitForSilence() -> Bool {
       var state = pollfd(fd: socket, events: 0x2000, revents: 0)
-      return poll(&state, 1, CInt(patience.components.seconds) * 1000) == 1
+      return poll(&state, 1, CInt(Patience.limit.components.seconds) * 1000) == 1
     }
 
     /// Carries bytes to and from a port of this machine until either end closes.
@@ -87,7 +87,7 @@ final class ScriptedServer: Sendable {
           pollfd(fd: socket, events: Int16(POLLIN), revents: 0),
           pollfd(fd: other, events: Int16(POLLIN), revents: 0),
         ]
-        guard poll(&ends, 2, CInt(patience.components.seconds) * 1000) > 0 else { return }
+        guard poll(&ends, 2, CInt(Patience.limit.components.seconds) * 1000) > 0 else { return }
         for (from, to) in [(0, other), (1, socket)] where ends[from].revents != 0 {
           let count = recv(ends[from].fd, &buffer, buffer.count, 0)
           guard count > 0 else { return }
@@ -132,7 +132,7 @@ final class ScriptedServer: Sendable {
     while true {
       let socket = Glibc.accept(listener, nil, nil)
       if socket < 0 { break }
-      var limit = timeval(tv_sec: Int(patience.components.seconds), tv_usec: 0)
+      var limit = timeval(tv_sec: Int(Patience.limit.components.seconds), tv_usec: 0)
       let size = socklen_t(MemoryLayout<timeval>.size)
       setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
       setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, size)

@@ -2,9 +2,6 @@ import FerryHTTP
 import Glibc
 import Synchronization
 
-/// How long a connection of a test may be silent: only a failure lasts so long.
-let patience: Duration = .seconds(120)
-
 /// A service on a real socket that answers each request as the test says, and keeps what came.
 final class ScriptedService: Sendable {
   struct Request: Sendable {

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// `ferry odata` in a process of its own, against pyslet behind nginx with TLS.
-@Suite("ferry odata with a service on the network", .timeLimit(.minutes(5)))
+@Suite("ferry odata with a service on the network", .timeLimit(.minutes(60)))
 struct ShellTests {
   private static func ferry(
     _ words: [String], input: String = ""

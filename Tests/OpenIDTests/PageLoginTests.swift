@@ -29,7 +29,7 @@ func claims(_ token: String) throws -> [String: Any] {
   return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
 }
 
-@Suite("Login on a page of the company's issuer", .timeLimit(.minutes(5)))
+@Suite("Login on a page of the company's issuer", .timeLimit(.minutes(60)))
 struct PageLoginTests {
   private let issuer: TestIssuer
   private let clock = MovedClock()
@@ -217,7 +217,7 @@ struct PageLoginTests {
     let token = try await tokens.token(for: .login)
     #expect(try claims(token)["aud"] as? String == "sales")
     let end = try #require(try claims(token)["exp"] as? Int)
-    #expect(end > Int(Date().timeIntervalSince1970))
+    #expect(end > Int(SystemClock().now.milliseconds / 1_000))
     try issuer.ask(#"["user",{"sub":"u-1","iss":"https://evil.example.com"}]"#)
     clock.move(by: .seconds(300))
     let foreign = await reason { _ = try await tokens.token(for: .renewal) }

@@ -124,8 +124,8 @@ struct CaptureTests {
     }
     var seen: [String] = []
     let wanted = writers * (rounds - (rounds + 6) / 7)
-    let end = ContinuousClock.now + .seconds(300)
-    while seen.count < wanted, ContinuousClock.now < end {
+    let patience = Patience()
+    while seen.count < wanted, !patience.hasEnded {
       let (keys, next) = try stage.keys(since: cursor)
       seen += keys
       cursor = next

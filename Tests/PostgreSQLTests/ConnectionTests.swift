@@ -72,8 +72,8 @@ struct ConnectionTests {
 
   @Test("A deadline that is over closes the connection, and says so")
   func deadline() throws {
-    let connection = try PostgreSQLConnection(
-      try Cluster.database(), deadlines: PostgreSQLConnection.Deadlines(answer: .milliseconds(50)))
+    let connection = try PostgreSQLConnection(try Cluster.database())
+    connection.deadlines.answer = .milliseconds(1)
     let error = #expect(throws: PostgreSQLError.self) { try connection.rows("SELECT pg_sleep(60)") }
     #expect(error?.kind == .deadline)
     #expect(!connection.isOpen)

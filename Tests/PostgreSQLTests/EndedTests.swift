@@ -2,7 +2,6 @@ import FerryConnector
 import FerryModel
 import FerryPostgreSQL
 import Foundation
-import Synchronization
 import Testing
 
 @testable import FerryPostgreSQLConnector
@@ -45,37 +44,25 @@ private struct EndedStage {
     return count
   }
 
-  /// Ends every connection whose statement contains the text, as soon as there is one; gives whether
-  /// there was one within five seconds.
-  func endNext(_ text: String) throws -> () -> Bool {
+  /// Ends every connection whose statement contains the text, as soon as there is one; what it returns
+  /// waits until there was one.
+  func endNext(_ text: String) throws -> () -> Void {
     nonisolated(unsafe) let line = try PostgreSQLConnection(address)
-    let wasMet = Mutex(false)
     let ended = DispatchSemaphore(value: 0)
     let sql = """
       SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
       WHERE datname = current_database() AND pid <> pg_backend_pid() AND state = 'active'
         AND query LIKE '%\(text)%'
       """
-    let shared = Shared(wasMet)
     Thread.detachNewThread {
-      let end = ContinuousClock.now + .seconds(5)
-      while ContinuousClock.now < end {
-        if let found = try? line.value(sql), found != "0" {
-          shared.met.withLock { $0 = true }
-          break
-        }
-      }
+      let patience = Patience()
+      while (try? line.value(sql)) == "0", !patience.hasEnded {}
       ended.signal()
     }
     return {
       ended.wait()
-      return shared.met.withLock { $0 }
+      ended.signal()
     }
-  }
-
-  private final class Shared: Sendable {
-    let met: Mutex<Bool>
-    init(_ met: consuming Mutex<Bool>) { self.met = met }
   }
 }
 
@@ -86,18 +73,19 @@ struct EndedTests {
     let stage = try EndedStage()
     try stage.other.execute(
       "INSERT INTO item SELECT n, repeat('x', 2000) FROM generate_series(1, 40000) AS n")
-    let wasEnded = try stage.endNext("COPY (SELECT")
+    var waitForTheEnd: (() -> Void)?
     var count = 0
     let error = #expect(throws: ConnectorError.self) {
       try stage.connector.load(
         [ItemTable.entity],
         each: { _, rows throws(ConnectorError) in
           count += rows.count
-          // Slower than the server, which waits in the middle of the table.
-          Thread.sleep(forTimeInterval: 0.02)
+          // The server is in the middle of the table, and waits for this reader.
+          if waitForTheEnd == nil { waitForTheEnd = try? stage.endNext("COPY (SELECT") }
+          waitForTheEnd?()
         }, rejected: { _ in })
     }
-    #expect(wasEnded())
+    #expect(count > 0)
     #expect(error?.isTransient == true)
     #expect(count < 40_000)
     #expect(try stage.load() == 40_000)
@@ -110,11 +98,11 @@ struct EndedTests {
     try stage.other.execute("INSERT INTO item VALUES (1, 'a')")
     // The question waits for the lock, and is ended there.
     try stage.other.execute("BEGIN; LOCK TABLE ferry.change IN ACCESS EXCLUSIVE MODE")
-    let wasEnded = try stage.endNext("ferry.change AS c")
+    let waitForTheEnd = try stage.endNext("ferry.change AS c")
     let error = #expect(throws: ConnectorError.self) {
       try stage.connector.changes(since: cursor)
     }
-    #expect(wasEnded())
+    waitForTheEnd()
     #expect(error?.isTransient == true)
     try stage.other.execute("COMMIT")
     let changes = try stage.connector.changes(since: cursor)
@@ -209,11 +197,9 @@ struct EndedTests {
     // The primary is lost, and the standby takes its place.
     let line = try PostgreSQLConnection(address)
     #expect(try line.value("SELECT pg_promote()") == "t")
-    let end = ContinuousClock.now + .seconds(20)
+    let patience = Patience()
     var changes: BusinessChanges?
-    while changes == nil, ContinuousClock.now < end {
-      changes = try? connector.changes(since: cursor)
-    }
+    while changes == nil, !patience.hasEnded { changes = try? connector.changes(since: cursor) }
     #expect(changes?.hints == [.anything], "another timeline, so everything is compared")
     guard case .done = connector.perform(stage.create(2)) else {
       Issue.record("the promoted server performs nothing")

@@ -129,7 +129,7 @@ struct MissTests {
     var chance = SuiteChance(UInt64(writer) + 1)
     for round in 0..<rounds {
       let key = writer * keys + Int64(chance.next(0..<Int(keys)))
-      let pause = UInt32(chance.next(0..<4) == 0 ? chance.next(0..<8_000) : 0)
+      let pauses = chance.next(0..<4) == 0
       try write(store) { transaction throws(StoreError) in
         guard let known = try store.row(StoreSuite.name(key)) else {
           throw StoreError.damaged("a row of the test is missing")
@@ -146,7 +146,7 @@ struct MissTests {
         changes.totals[.known(partition)] = CacheChanges.Total()
         _ = try store.apply(changes, transaction)
         // Stopped between what it has read and what it sends.
-        usleep(pause)
+        if pauses { Patience.moment() }
       }
     }
   }

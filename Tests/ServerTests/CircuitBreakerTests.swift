@@ -8,7 +8,7 @@ import Testing
 @testable import FerryServer
 
 @Suite(
-  "A business system that cannot be reached costs one attempt at a time", .timeLimit(.minutes(5)))
+  "A business system that cannot be reached costs one attempt at a time", .timeLimit(.minutes(60)))
 struct CircuitBreakerTests {
   @Test("Attempts come ever later, up to a limit, and at once when it was reached")
   func waits() {
@@ -77,11 +77,11 @@ struct CircuitBreakerTests {
     }
     let line = Lost.Line()
     let replay = ReplayHost(connector: Lost(line), service: host, world: world)
-    let start = ContinuousClock.now
+    let start = world.clock.uptime
     let run = Task { await replay.run {} }
     // The first attempt, then 0.5 and 1 second later.
     while line.attempts < 3 { await Task.yield() }
-    #expect(ContinuousClock.now - start >= .milliseconds(1_500))
+    #expect(world.clock.uptime - start >= .milliseconds(1_500))
     line.mend()
     while line.attempts < 20 { await Task.yield() }
     #expect(log.lines.filter { $0.contains("cannot be asked for changes") }.count == 1)

@@ -95,7 +95,7 @@ extension ServiceHost {
   }
 }
 
-@Suite("The comparison of all rows in slices", .timeLimit(.minutes(10)))
+@Suite("The comparison of all rows in slices", .timeLimit(.minutes(60)))
 struct ComparisonTests {
   private let log = KeptLog()
   private let rows = SlyConnector.Rows()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FerryServer
 
-@Suite("A business system that cannot hold the rows it judged", .timeLimit(.minutes(5)))
+@Suite("A business system that cannot hold the rows it judged", .timeLimit(.minutes(60)))
 struct HeldRowsTests {
   /// Two entities: everybody has the rows of one, the other's belong to tenants.
   private static let package = Package(

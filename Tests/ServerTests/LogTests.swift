@@ -74,7 +74,7 @@ private struct OpenDoor: AuthenticationProvider {
   func record(of user: String) -> UserRecord? { UserRecord(name: user, claims: claims) }
 }
 
-@Suite("What the server logs", .timeLimit(.minutes(10)))
+@Suite("What the server logs", .timeLimit(.minutes(60)))
 struct LogTests {
   private let log = KeptLog()
   private let line = AwayConnector.Switch()

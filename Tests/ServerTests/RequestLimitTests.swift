@@ -7,7 +7,7 @@ import Testing
 @testable import FerryServer
 
 /// Small requests that inflate, and the same requests within their limits beside them.
-@Suite(.timeLimit(.minutes(10))) struct RequestLimitTests {
+@Suite(.timeLimit(.minutes(60))) struct RequestLimitTests {
   private func open(_ bytes: [UInt8], on bench: Bench) throws -> [Message] {
     let exchange = bench.service.exchange(bytes, by: bench.identity())
     var answer: [UInt8] = []

@@ -45,7 +45,7 @@ private enum After {
   }
 }
 
-@Suite("What an app's tests do about updates and about what nobody knows", .timeLimit(.minutes(30)))
+@Suite("What an app's tests do about updates and about what nobody knows", .timeLimit(.minutes(60)))
 struct AppUpdateTests {
   private typealias Member = After.Member
 

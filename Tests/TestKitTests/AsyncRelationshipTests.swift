@@ -6,7 +6,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("Relationships that do not block their caller", .timeLimit(.minutes(10)))
+@Suite("Relationships that do not block their caller", .timeLimit(.minutes(60)))
 struct AsyncRelationshipTests {
   private let server: TestServer
   private let database: FerryDatabase

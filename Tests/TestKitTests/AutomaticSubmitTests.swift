@@ -4,7 +4,7 @@ import FerryTestKit
 import Foundation
 import Testing
 
-@Suite("What is saved is submitted by itself", .timeLimit(.minutes(10)))
+@Suite("What is saved is submitted by itself", .timeLimit(.minutes(60)))
 struct AutomaticSubmitTests {
   private typealias Customer = Trade.Customer
   private let server: TestServer
@@ -31,14 +31,14 @@ struct AutomaticSubmitTests {
   func alone() async throws {
     guard
       case .accepted(var ben?) = try await Trade.customer("Ben", in: database).save()
-        .outcome(within: .seconds(20))
+        .outcome(within: .seconds(600))
     else {
       Issue.record("not accepted")
       return
     }
     #expect(try names == ["Ada", "Ben"])
     ben.name = "Benno"
-    guard case .accepted(let benno?) = try await ben.save().outcome(within: .seconds(20)) else {
+    guard case .accepted(let benno?) = try await ben.save().outcome(within: .seconds(600)) else {
       Issue.record("not accepted")
       return
     }
@@ -54,7 +54,7 @@ struct AutomaticSubmitTests {
     var ben = Trade.customer("Ben", in: database)
     try ben.create()
     #expect(ben.replayPending > 0)
-    guard case .accepted = try await ben.replayOutcome(within: .seconds(20)) else {
+    guard case .accepted = try await ben.replayOutcome(within: .seconds(600)) else {
       Issue.record("not accepted")
       return
     }
@@ -220,14 +220,14 @@ struct AutomaticSubmitTests {
   func corrected() async throws {
     server.refuse(Customer.self, code: 422, "too long") { try ($0["name"] as String).count > 3 }
     var made = try await Trade.customer("Benedict", in: database).save()
-    guard case .refused(let refusal) = try await made.outcome(within: .seconds(20)) else {
+    guard case .refused(let refusal) = try await made.outcome(within: .seconds(600)) else {
       Issue.record("not refused")
       return
     }
     #expect(refusal.message == "too long")
     made = try await made.refreshed()
     made.name = "Ben"
-    guard case .accepted = try await made.save().outcome(within: .seconds(20)) else {
+    guard case .accepted = try await made.save().outcome(within: .seconds(600)) else {
       Issue.record("not accepted")
       return
     }

@@ -38,7 +38,7 @@ private final class Stopper: CallbackHandler {
   }
 }
 
-@Suite("How far a big value is", .timeLimit(.minutes(30)))
+@Suite("How far a big value is", .timeLimit(.minutes(60)))
 struct BigValueProgressTests {
   private static let photoBytes = 20 << 20
 

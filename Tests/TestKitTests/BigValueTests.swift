@@ -44,7 +44,7 @@ struct Photo: BusinessObject {
   var report: BigString { BigString(record, 4) }
 }
 
-@Suite("Big values through the circle", .timeLimit(.minutes(30)))
+@Suite("Big values through the circle", .timeLimit(.minutes(60)))
 struct BigValueTests {
   private static let claims = ["depot": ["A"]]
 
@@ -147,7 +147,7 @@ struct BigValueTests {
         try photo.create()
         try photo.image.write(bytes)
         try photo.submitPending()
-        await #expect(failure { try await database.synchronize(within: .seconds(20)) } != nil)
+        await #expect(failure { try await database.synchronize(within: .seconds(600)) } != nil)
         await database.close()
         let living = CuttingNetwork(server)
         database = try await device(server, living, at: path)

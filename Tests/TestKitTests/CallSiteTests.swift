@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// The call sites of an app's first week (Samples/CallSites), on a server in memory.
-@Suite("The call sites of an app's first week", .timeLimit(.minutes(10)))
+@Suite("The call sites of an app's first week", .timeLimit(.minutes(60)))
 struct CallSiteTests {
   private let server: TestServer
   private let database: FerryDatabase

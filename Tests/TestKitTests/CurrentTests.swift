@@ -6,7 +6,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("Whether a device shows what the business system has", .timeLimit(.minutes(10)))
+@Suite("Whether a device shows what the business system has", .timeLimit(.minutes(60)))
 struct CurrentTests: TradeSuite {
   @Test(
     "current returns with everything that was committed before, in both kinds of databases",
@@ -23,7 +23,7 @@ struct CurrentTests: TradeSuite {
       _ = server.business.changeByOther {
         $0.write("Note", ObjectKey([.integer(round)]), [.integer(round), .text("note \(round)")])
       }
-      #expect(try await database.current(within: .seconds(10)) == .current)
+      #expect(try await database.current(within: .seconds(600)) == .current)
       #expect(try Trade.Note.findAll(in: database).count == Int(round))
     }
     if kind == .replicationBased { #expect(witness.statuses.isEmpty) }
@@ -36,12 +36,12 @@ struct CurrentTests: TradeSuite {
     let database = try await device(server, StatusWitness())
     let before = try database.lastSynchronizationTime(group: "master")
     await server.setReachable(false)
-    let start = ContinuousClock.now
-    let state = try await database.current(within: .seconds(20))
-    #expect(ContinuousClock.now - start < .seconds(5))
+    let patience = Patience()
+    let state = try await database.current(within: Patience.limit * 10)
+    #expect(!patience.hasEnded, "it waited for the end of the limit")
     #expect(state == .stale(.offline, asOf: before))
     await server.setReachable(true)
-    #expect(try await database.current(within: .seconds(10)) == .current)
+    #expect(try await database.current(within: .seconds(600)) == .current)
     await server.stop()
   }
 
@@ -50,13 +50,13 @@ struct CurrentTests: TradeSuite {
     let server = try await Trade.server()
     let database = try await device(server, StatusWitness())
     server.setBusinessReachable(false)
-    guard case .stale(.businessAway, .some) = try await database.current(within: .seconds(10))
+    guard case .stale(.businessAway, .some) = try await database.current(within: .seconds(600))
     else {
       Issue.record("the business system is away, and nobody says so")
       return
     }
     server.setBusinessReachable(true)
-    #expect(try await database.current(within: .seconds(10)) == .current)
+    #expect(try await database.current(within: .seconds(600)) == .current)
     await server.stop()
   }
 
@@ -68,16 +68,15 @@ struct CurrentTests: TradeSuite {
     try move("Kiel", in: database)
     try await database.synchronize(groups: ["orders"], uploadOnly: true)
     // The thread that looks for changes performs the replay, which the test holds.
-    let start = ContinuousClock.now
-    let state = try await database.current(within: .seconds(1))
-    #expect(ContinuousClock.now - start < .seconds(5))
+    let limit: Duration = .seconds(1)
+    let state = try await database.current(within: limit)
     guard case .stale(let reason, .some) = state else {
       Issue.record("it takes old data for current")
       return
     }
     #expect([.serverBehind, .serverSilent].contains(reason))
     server.releaseReplays()
-    #expect(try await database.current(within: .seconds(10)) == .current)
+    #expect(try await database.current(within: .seconds(600)) == .current)
     await server.stop()
   }
 

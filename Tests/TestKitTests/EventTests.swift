@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("The stream of events", .timeLimit(.minutes(10)))
+@Suite("The stream of events", .timeLimit(.minutes(60)))
 struct EventTests {
   private typealias Customer = Trade.Customer
   private let server: TestServer

@@ -65,7 +65,7 @@ private struct Remark: BusinessObject {
   var basketID: Int64 { record.get(1) }
 }
 
-@Suite("A composite graph with keys of the business system", .timeLimit(.minutes(30)))
+@Suite("A composite graph with keys of the business system", .timeLimit(.minutes(60)))
 struct GraphTests {
   /// A basket with two items, and a remark about the second; nothing is submitted.
   private func fill(_ database: FerryDatabase) throws -> Basket {

@@ -37,7 +37,7 @@ private struct Promote: BusinessObject {
   var record: ObjectRecord
 }
 
-@Suite("Operations that are not create, update or delete", .timeLimit(.minutes(30)))
+@Suite("Operations that are not create, update or delete", .timeLimit(.minutes(60)))
 struct OperationTests {
   private static let package = Package(
     name: "Club", version: "1.0", entities: [Member.entity, Promote.entity],

@@ -3,7 +3,7 @@ import FerryTestKit
 import Foundation
 import Testing
 
-@Suite("Objects of two databases", .timeLimit(.minutes(10)))
+@Suite("Objects of two databases", .timeLimit(.minutes(60)))
 struct OtherDatabaseTests {
   private typealias Customer = Trade.Customer
   private let server: TestServer

@@ -68,7 +68,7 @@ private struct Note: BusinessObject {
   var id: Int64 { record.get(0) }
 }
 
-@Suite("Parameters of a subscription", .timeLimit(.minutes(30)))
+@Suite("Parameters of a subscription", .timeLimit(.minutes(60)))
 struct ParameterTests {
   /// Customers 1 to 8: East, South, West, North of 2025, then of 2026; visits and notes likewise.
   private func sales() async throws -> (TestServer, FerryDatabase) {

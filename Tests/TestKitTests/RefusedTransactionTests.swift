@@ -3,7 +3,7 @@ import FerryTestKit
 import Foundation
 import Testing
 
-@Suite("The rest of a refused transaction", .timeLimit(.minutes(10)))
+@Suite("The rest of a refused transaction", .timeLimit(.minutes(60)))
 struct RefusedTransactionTests {
   private typealias Customer = Trade.Customer
   private typealias Order = Trade.Order
@@ -45,7 +45,7 @@ struct RefusedTransactionTests {
     let expected = Refusal(
       code: 424, message: "The new Order of the same transaction was refused: no")
     for customer in [ben, cy] {
-      guard case .refused(let refusal) = try await customer.outcome(within: .seconds(5)) else {
+      guard case .refused(let refusal) = try await customer.outcome(within: .seconds(600)) else {
         Issue.record("not refused")
         continue
       }
@@ -62,7 +62,7 @@ struct RefusedTransactionTests {
     for isDeleted in [false, true] {
       let (ben, _, order) = try await refused()
       if isDeleted { try await order.delete() } else { try await order.cancel() }
-      guard case .accepted(let accepted?) = try await ben.outcome(within: .seconds(20)) else {
+      guard case .accepted(let accepted?) = try await ben.outcome(within: .seconds(600)) else {
         Issue.record("not accepted")
         continue
       }
@@ -90,7 +90,7 @@ struct RefusedTransactionTests {
       try order.create()
     }
     try await database.synchronize(awaitingAnswers: true)
-    guard case .refused(let refusal) = try await gus.outcome(within: .seconds(5)) else {
+    guard case .refused(let refusal) = try await gus.outcome(within: .seconds(600)) else {
       Issue.record("not refused")
       return
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("The order of objects whose key is temporary", .timeLimit(.minutes(10)))
+@Suite("The order of objects whose key is temporary", .timeLimit(.minutes(60)))
 struct TemporaryOrderTests {
   private typealias Order = Trade.Order
 

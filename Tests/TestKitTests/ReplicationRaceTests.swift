@@ -1,13 +1,13 @@
 import Ferry
-import FerryTestKit
 import Foundation
 import Synchronization
 import Testing
 
 @testable import Ferry
+@testable import FerryTestKit
 
 /// What meets at one moment, with the timing that the test forces.
-@Suite("Races of replication-based sessions", .timeLimit(.minutes(10)))
+@Suite("Races of replication-based sessions", .timeLimit(.minutes(60)))
 struct ReplicationRaceTests: TradeSuite {
   private let witness = StatusWitness()
 
@@ -28,13 +28,13 @@ struct ReplicationRaceTests: TradeSuite {
     }
     try await database.synchronize(groups: ["orders"], uploadOnly: true)
     server.releaseReplays(1)
-    for _ in 0..<500
-    where server.rows(of: Trade.Order.self).count(where: { row in
-      (try? row["city"] as String) == "Kiel"
-    }) == 0 {
-      try await Task.sleep(for: .milliseconds(10))
-    }
-    try await Task.sleep(for: .milliseconds(200))
+    let patience = Patience()
+    while await patience.lasts(),
+      server.rows(of: Trade.Order.self).count(where: { row in
+        (try? row["city"] as String) == "Kiel"
+      }) == 0
+    {}
+    try await otherDevice(server)
     #expect(!witness.statuses.contains(.asyncReplayCompleted))
     try await database.synchronize(groups: ["orders"])
     let accepted = witness.others.count { $0 == "accepted Order" }
@@ -79,7 +79,7 @@ struct ReplicationRaceTests: TradeSuite {
     try await database.synchronize(groups: ["orders"], uploadOnly: true)
     await server.setReachable(false)
     server.releaseReplays()
-    try await Task.sleep(for: .milliseconds(200))
+    await server.becomeQuiet()
     #expect(!witness.statuses.contains(.asyncReplayCompleted))
     await server.setReachable(true)
     database.networkIsBack()

@@ -8,7 +8,7 @@ import Testing
 
 /// The ordering tables of replication-based synchronization, each row as an exact sequence, with the
 /// server that ships and a business system whose replays the test holds.
-@Suite("Replication-based sessions", .timeLimit(.minutes(10)))
+@Suite("Replication-based sessions", .timeLimit(.minutes(60)))
 struct ReplicationTests: TradeSuite {
   private let witness = StatusWitness()
 
@@ -75,7 +75,7 @@ struct ReplicationTests: TradeSuite {
       groups: ["orders"], context: nil, uploadOnly: false, awaitingAnswers: true)
     await witness.hears(.uploading)
     let before = try await exchanges(of: database)
-    try await Task.sleep(for: .milliseconds(300))
+    try await otherDevice(server)
     #expect(try await exchanges(of: database) == before)
     server.releaseReplays()
     try await session.value
@@ -124,7 +124,7 @@ struct ReplicationTests: TradeSuite {
     try move("Kiel", in: database)
     try await database.synchronize(groups: ["orders"], uploadOnly: true)
     await witness.hears(.starting, times: 2)
-    try await Task.sleep(for: .milliseconds(200))
+    try await otherDevice(server)
     let cancelled: [Status] = [
       .starting, .uploading, .asyncReplayUploaded, .finishing, .asyncReplayCompleted, .starting,
     ]
@@ -151,7 +151,7 @@ struct ReplicationTests: TradeSuite {
     let session = try database.beginSynchronize(
       groups: ["orders"], context: nil, uploadOnly: true, awaitingAnswers: true)
     await witness.hears(.uploading)
-    try await Task.sleep(for: .milliseconds(200))
+    try await otherDevice(server)
     #expect(witness.statuses == [.starting, .uploading])
     server.releaseReplays()
     try await session.value
@@ -273,7 +273,7 @@ struct ReplicationTests: TradeSuite {
     try fresh.subscribe()
     fresh.startBackgroundSynchronization()
     for await state in fresh.states where state.subscription == .accepted { break }
-    try await Task.sleep(for: .milliseconds(200))
+    try await otherDevice(server)
     #expect(try Trade.Order.findAll(in: fresh).isEmpty)
     try await fresh.synchronize()
     #expect(try Trade.Order.findAll(in: fresh).count == 1)

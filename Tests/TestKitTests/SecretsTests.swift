@@ -10,7 +10,7 @@ import Testing
 @testable import Ferry
 @testable import FerryTestKit
 
-@Suite("Where a device keeps its tokens and its key", .timeLimit(.minutes(10)))
+@Suite("Where a device keeps its tokens and its key", .timeLimit(.minutes(60)))
 struct SecretsTests {
   @Test(
     "A vault keeps tokens and key: locked, nothing is sent and the data is closed; open, nobody logs in"

@@ -3,7 +3,7 @@ import FerryTestKit
 import Foundation
 import Testing
 
-@Suite("Signing in", .timeLimit(.minutes(10)))
+@Suite("Signing in", .timeLimit(.minutes(60)))
 struct SignInTests {
   private typealias Customer = Trade.Customer
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Ferry
 @testable import FerryTestKit
 
-@Suite("Signing out", .timeLimit(.minutes(10)))
+@Suite("Signing out", .timeLimit(.minutes(60)))
 struct SignOutTests {
   private typealias Customer = Trade.Customer
 

@@ -11,7 +11,7 @@ import Testing
 @testable import FerryTestKit
 
 /// The documented start of an app with a message-based database, and the samples beside it.
-@Suite("Starting up in the documented order", .timeLimit(.minutes(10)))
+@Suite("Starting up in the documented order", .timeLimit(.minutes(60)))
 struct StartTests: TradeSuite {
   private let steps = StepWitness()
 
@@ -93,9 +93,8 @@ struct StartTests: TradeSuite {
       return opened
     }
     let login = Task { try await databases[0].onlineLogin(user: "nancy", password: "") }
-    for _ in 0..<2_000 where try Trade.Order.findAll(in: databases[0]).isEmpty {
-      try await Task.sleep(for: .milliseconds(10))
-    }
+    let patience = Patience()
+    while try Trade.Order.findAll(in: databases[0]).isEmpty, await patience.lasts() {}
     for database in databases {
       #expect(try Trade.Order.findAll(in: database).map(\.city) == ["Bonn"])
     }
@@ -263,11 +262,10 @@ final class StepWitness: CallbackHandler {
   func onLogin(_ act: @escaping @Sendable () -> Void) { login.withLock { $0 = act } }
   func onImport(_ act: @escaping @Sendable () -> Void) { imported.withLock { $0 = act } }
 
-  /// Waits until a line has come so many times, at most 20 s.
+  /// Waits until a line has come so many times.
   func hears(_ line: String, times: Int = 1) async {
-    for _ in 0..<4_000 where heard.count(where: { $0 == line }) < times {
-      try? await Task.sleep(for: .milliseconds(5))
-    }
+    let patience = Patience()
+    while heard.count(where: { $0 == line }) < times, await patience.lasts() {}
   }
 
   func onConnect() { hear("connect") }

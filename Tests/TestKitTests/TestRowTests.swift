@@ -7,7 +7,7 @@ import Testing
 @testable import FerryTestKit
 
 /// Rows of the business system in tests, and sample rows of previews: both are checked.
-@Suite("Rows that a test gives and reads", .timeLimit(.minutes(5)))
+@Suite("Rows that a test gives and reads", .timeLimit(.minutes(60)))
 struct TestRowTests {
   /// A part of a shelf, with every limit that a model can have.
   struct Part: BusinessObject {

@@ -8,7 +8,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("The server for an app's tests", .timeLimit(.minutes(30)))
+@Suite("The server for an app's tests", .timeLimit(.minutes(60)))
 struct TestServerTests {
   /// Two agencies and one flight; nancy works for A07.
   private func travel() async throws -> TestServer {
@@ -94,7 +94,7 @@ struct TestServerTests {
     let database = try await nancy(server)
     let made = try grace(in: database)
     // Without a word no answer is waited for: there is none before the gate opens.
-    try await database.synchronize(within: .seconds(20))
+    try await database.synchronize(within: .seconds(600))
     #expect(try made.logRecords.isEmpty)
     gate.open()
     try await database.synchronize(awaitingAnswers: true)

@@ -7,7 +7,7 @@ import Testing
 @testable import FerryTestKit
 
 /// Time that passes at the word of a test.
-@Suite("Time", .timeLimit(.minutes(5)))
+@Suite("Time", .timeLimit(.minutes(60)))
 struct TimeTests: TradeSuite {
   private static let day: Duration = .seconds(86_400)
 

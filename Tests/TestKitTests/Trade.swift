@@ -106,6 +106,12 @@ extension TradeSuite {
     return database
   }
 
+  /// Returns when another device has signed in and has everything. On a machine however slow, what was
+  /// about to happen has happened by then.
+  func otherDevice(_ server: TestServer) async throws {
+    _ = try await server.database(user: "nancy")
+  }
+
   /// Changes the order's city, submitted.
   func move(_ city: String, in database: FerryDatabase) throws {
     var order = try #require(try Trade.Order.find(key: ObjectKey([.integer(10)]), in: database))
@@ -153,11 +159,10 @@ final class StatusWitness: CallbackHandler {
 
   func when(_ act: @escaping @Sendable (Status) -> Void) { onStatus.withLock { $0 = act } }
 
-  /// Waits until a status has come so many times since `forget`, at most 20 s.
+  /// Waits until a status has come so many times since `forget`.
   func hears(_ wanted: Status, times: Int = 1) async {
-    for _ in 0..<4_000 where statuses.count(where: { $0 == wanted }) < times {
-      try? await Task.sleep(for: .milliseconds(5))
-    }
+    let patience = Patience()
+    while statuses.count(where: { $0 == wanted }) < times, await patience.lasts() {}
   }
 
   func onSynchronize(

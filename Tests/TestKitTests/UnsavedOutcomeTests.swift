@@ -2,7 +2,7 @@ import Ferry
 import FerryTestKit
 import Testing
 
-@Suite("The outcome of what was not submitted", .timeLimit(.minutes(10)))
+@Suite("The outcome of what was not submitted", .timeLimit(.minutes(60)))
 struct UnsavedOutcomeTests {
   private typealias Customer = Trade.Customer
   private let server: TestServer
@@ -16,7 +16,7 @@ struct UnsavedOutcomeTests {
   /// The hint of the error.
   private func refused(_ customer: Customer) async -> String? {
     let error = await #expect(throws: FerryError.self) {
-      try await customer.outcome(within: .seconds(5))
+      try await customer.outcome(within: .seconds(600))
     }
     #expect(error?.code == .notSubmitted)
     return error?.hint
@@ -25,7 +25,7 @@ struct UnsavedOutcomeTests {
   @Test("A copy that was edited and not saved has no outcome, whatever became of the save before")
   func edited() async throws {
     var ben = try await Trade.customer("Ben", in: database).save()
-    guard case .accepted = try await ben.outcome(within: .seconds(20)) else {
+    guard case .accepted = try await ben.outcome(within: .seconds(600)) else {
       Issue.record("not accepted")
       return
     }
@@ -35,7 +35,7 @@ struct UnsavedOutcomeTests {
     var draft = try await ben.save(.later)
     #expect(await refused(draft) == "Call submit first.")
     guard let cancelled = try await draft.cancel(),
-      case .cancelled = try await cancelled.outcome(within: .seconds(5))
+      case .cancelled = try await cancelled.outcome(within: .seconds(600))
     else {
       Issue.record("not cancelled")
       return

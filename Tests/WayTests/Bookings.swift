@@ -18,17 +18,6 @@ extension Phone {
   }
 }
 
-/// Makes changes until one is through within `limit` seconds; five at most, of which a busy machine
-/// may hold up some, and a way that is slow by itself holds up all. Gives the quickest.
-func quickest(
-  within limit: Double, _ change: (_ number: Int) async throws -> Double
-) async throws -> Double {
-  var quickest = Double.infinity
-  for number in 0..<5 where quickest >= limit { quickest = min(quickest, try await change(number)) }
-  #expect(quickest < limit)
-  return quickest
-}
-
 extension Business {
   /// How many of them are there.
   func booked() throws -> Int64 {

@@ -28,7 +28,7 @@ extension Way {
     }
 
     private func logins(_ daemon: Daemon) async throws -> [String] {
-      let start = ContinuousClock.now
+      let start = Stopwatch()
       let isDone = Mutex(false)
       async let health = pings(daemon) { isDone.withLock { $0 } }
       let tokens = try await withThrowingTaskGroup(of: (Int, String).self) { group in
@@ -43,7 +43,7 @@ extension Way {
         for try await (number, token) in group { tokens[number] = token }
         return tokens
       }
-      let seconds = (ContinuousClock.now - start) / .seconds(1)
+      let seconds = start.seconds
       isDone.withLock { $0 = true }
       let times = try await health.sorted()
       let p99 = times[times.count * 99 / 100]
@@ -62,9 +62,9 @@ extension Way {
     {
       var times: [Double] = []
       while !isDone() || times.isEmpty {
-        let start = ContinuousClock.now
+        let start = Stopwatch()
         #expect(try await daemon.isHealthy())
-        times.append((ContinuousClock.now - start) / .seconds(1))
+        times.append(start.seconds)
       }
       return times
     }
@@ -72,7 +72,7 @@ extension Way {
     private func exchanges(
       _ business: Business, _ daemon: Daemon, _ tokens: [String]
     ) async throws {
-      let start = ContinuousClock.now
+      let start = Stopwatch()
       let rows = try await withThrowingTaskGroup(of: Int.self) { group in
         for (number, token) in tokens.enumerated() {
           group.addTask {
@@ -89,7 +89,7 @@ extension Way {
       }
       // The same bytes for every device at the same cursor.
       tell(
-        "200 first imports in \((ContinuousClock.now - start) / .seconds(1)) s, "
+        "200 first imports in \(start.seconds) s, "
           + "\(rows.reduce(0, +) / rows.count) bytes each")
     }
 
@@ -149,7 +149,7 @@ private final class ThreadCounter: Sendable {
       while let process, process.isRunning, let self {
         let count = process.threadCount
         self.highest.withLock { $0 = max($0, count) }
-        usleep(5_000)
+        pauseOfThread()
       }
     }
   }

@@ -1,6 +1,7 @@
 import FerryHTTP
 import FerryJSON
 import FerrySQLite
+import FerryWorld
 import Foundation
 import Testing
 
@@ -177,7 +178,7 @@ extension Way {
       try await issuer.ask(#"["mode","500"]"#)
       let daemon = try await Daemon.start(business, more: try await issuer.options())
       try await daemon.ready()
-      let now = Int(Date().timeIntervalSince1970)
+      let now = Int(SystemClock().now.milliseconds / 1_000)
       let away = try await issuer.login(daemon.address, Self.ada, device: "a")
       #expect(away.status == 503 && away.code == "issuerAway" && away.retryAfter != nil)
       try await issuer.ask(#"["mode","lie"]"#)

@@ -33,17 +33,17 @@ extension Way {
           try business.run(
             "UPDATE Flights SET Price = Price + 1 WHERE FlightID % 7 = \(number % 7)")
         }
-        try await Task.sleep(for: .milliseconds(40))
+        pauseOfThread()
       }
       for phone in [ada, dora] { try await phone.ask(#"["submitAll"]"#) }
-      let begin = ContinuousClock.now
+      let begin = Stopwatch()
       network.set(.calm)
       try await settled(count, business, daemon, [ada, dora])
       let counts = network.counts
       tell(
         "storm \(seed): \(counts.connections) connections, \(counts.turnedAway) turned away, "
           + "\(counts.cuts) cut, \(counts.doubles) doubled, \(counts.stalls) stalled pieces; equal "
-          + "\(ContinuousClock.now - begin) after it")
+          + "\(begin.time) after it")
     }
 
     @Test("Connections that are taken and never answered are given up, and devices come back")
@@ -87,13 +87,13 @@ extension Way {
       let dora = try Phone(business, "dora", daemon.address, prefix: Namespace.prefix(name))
       try await ada.begin(user: "ada")
       try await dora.begin(user: "dora")
-      let begin = ContinuousClock.now
+      let begin = Stopwatch()
       try await work(40, business, ada, dora)
       try await settled(40, business, daemon, [ada, dora])
       let dropped = await Namespace.dropped(name)
       #expect(dropped > 0, "no packet was lost")
       tell(
-        "40 creates over 10 % lost packets: equal after \(ContinuousClock.now - begin); "
+        "40 creates over 10 % lost packets: equal after \(begin.time); "
           + "\(dropped) packets were dropped")
     }
 
@@ -107,13 +107,13 @@ extension Way {
         before: daemon, RoughNetwork.Weather(turnedAway: 10, stalls: 10))
       let ada = try await Phone.start(business, "ada", user: "ada", network.address)
       let dora = try await Phone.start(business, "dora", user: "dora", network.address)
-      let begin = ContinuousClock.now
+      let begin = Stopwatch()
       try await work(40, business, ada, dora)
       try await settled(40, business, daemon, [ada, dora])
       let counts = network.counts
       #expect(counts.stalls > 0, "no piece was late")
       tell(
-        "40 creates through that proxy: equal after \(ContinuousClock.now - begin); "
+        "40 creates through that proxy: equal after \(begin.time); "
           + "\(counts.turnedAway) connections turned away, \(counts.stalls) pieces late")
     }
 
@@ -147,10 +147,10 @@ extension Way {
           + "\(under.bytes) KB, \(feeders.cut) connections cut")
       // Whoever waits for a feeder waits for its deadline: 15 s for a head, 60 s for a body. A server
       // that looks at each of them for each request takes longer than on its own by far.
-      let limit = max(health.at(0.99) * 50, .seconds(1))
+      let limit = max(health.at(0.99) * 50, .seconds(5))
       #expect(healthUnder.at(0.99) < limit)
       #expect(healthAgain.at(0.99) < limit)
-      #expect(deltaUnder.at(0.5) < max(delta.at(0.5) * 20, .seconds(1)))
+      #expect(deltaUnder.at(0.5) < max(delta.at(0.5) * 20, .seconds(5)))
       #expect(under.threads <= Daemon.mostThreads)
       #expect(under.bytes - before.bytes < 64 * 1_024)
       try await Shores.agree(business, daemon, [ada, ben], belongs: Shores.firstAgency(business))
@@ -159,10 +159,10 @@ extension Way {
     private func healthTimes(_ daemon: Daemon) async throws -> Quantiles {
       var times: [Duration] = []
       for _ in 0..<200 {
-        let begin = ContinuousClock.now
+        let begin = Stopwatch()
         let reply = try await daemon.health()
         #expect(reply.status == 200)
-        times.append(ContinuousClock.now - begin)
+        times.append(begin.time)
       }
       return Quantiles(times)
     }
@@ -181,12 +181,12 @@ extension Way {
       for number in 0..<20 {
         let text = "T\(number)-\(times.count)-\(UInt32.random(in: 0...9_999_999))"
         try await from.update("Bookings", key, #"{"passenger":"\#(text)"}"#)
-        let begin = ContinuousClock.now
+        let begin = Stopwatch()
         try await from.submit("Bookings", key)
         try await until("it is on the other device") {
           try await to.text("Bookings", key, "passenger") == text
         }
-        times.append(ContinuousClock.now - begin)
+        times.append(begin.time)
         try await until("it is answered") {
           try await from.show("Bookings", key)["pending"]?.string == "N"
         }

@@ -4,7 +4,7 @@ import Testing
 
 /// All tests of the whole circle, a few side by side: each has processes, ports and folders of its
 /// own, and mostly waits.
-@Suite(.sideBySide, .timeLimit(.minutes(30))) enum Way {}
+@Suite(.sideBySide, .timeLimit(.minutes(120))) enum Way {}
 
 /// What went wrong in the surroundings of a test.
 struct WayFailure: Error, CustomStringConvertible {
@@ -48,34 +48,6 @@ enum Programs {
     }
     throw WayFailure("\(name) is not built; run swift build --build-tests")
   }
-}
-
-/// How long a test waits for what must come, on a machine however slow and busy: only a failure
-/// lasts so long.
-let patience: Duration = .seconds(300)
-
-/// Asks until the answer is not nil; a test never waits longer than `limit`.
-func poll<Answer>(
-  _ what: String, within limit: Duration = patience, _ question: () async throws -> Answer?
-) async throws -> Answer {
-  let end = ContinuousClock.now + limit
-  while true {
-    if let answer = try await question() { return answer }
-    guard ContinuousClock.now < end else {
-      throw WayFailure("not within \(limit): \(what)")
-    }
-    try await Task.sleep(for: .milliseconds(3))
-  }
-}
-
-/// Asks until it is true; gives the seconds that it took.
-@discardableResult
-func until(
-  _ what: String, _ question: () async throws -> Bool
-) async throws -> Double {
-  let start = ContinuousClock.now
-  _ = try await poll(what) { try await question() ? true : nil }
-  return (ContinuousClock.now - start) / .seconds(1)
 }
 
 /// Figures that a reader of the test's output may want.

@@ -129,7 +129,7 @@ extension Way {
       guard let server = try store.value("SELECT id FROM server")?.text else {
         throw WayFailure("the server has no id")
       }
-      let past = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000) - 3_600_000)
+      let past = SystemClock().now.advanced(by: .seconds(-3_600))
       return AccessTokens(key: key, server: server).issue(
         UserRecord(name: "ada", claims: ["agency": ["AG-01"]]), device: "a", now: past
       ).text

@@ -6,7 +6,7 @@ import Testing
 @testable import FerrySQLiteStore
 @testable import FerryServer
 
-@Suite("Channels have a number of places", .timeLimit(.minutes(5)))
+@Suite("Channels have a number of places", .timeLimit(.minutes(60)))
 struct ChannelPlacesTests {
   private func open(_ bench: Bench, device: String, user: String = "anna") -> Exchange {
     let hello = Hello(

@@ -9,7 +9,7 @@ import Testing
 @testable import FerryServer
 
 /// What the server says to those whom it does not know.
-@Suite("Strangers learn little", .timeLimit(.minutes(5)))
+@Suite("Strangers learn little", .timeLimit(.minutes(60)))
 struct StrangerTests {
   private struct OneUser: AuthenticationProvider {
     func authenticate(user: String, password: String) throws(ServerError) -> UserRecord {

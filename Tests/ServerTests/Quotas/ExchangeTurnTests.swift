@@ -5,7 +5,7 @@ import Testing
 @testable import FerrySQLiteStore
 @testable import FerryServer
 
-@Suite("Users take turns in exchanges", .timeLimit(.minutes(5)))
+@Suite("Users take turns in exchanges", .timeLimit(.minutes(60)))
 struct ExchangeTurnTests {
   private final class Kept: Sendable {
     private let counts = Mutex((inside: 0, most: 0))

@@ -7,7 +7,7 @@ import Testing
 @testable import FerrySQLiteStore
 @testable import FerryServer
 
-@Suite("A group that does not come whole ends", .timeLimit(.minutes(5)))
+@Suite("A group that does not come whole ends", .timeLimit(.minutes(60)))
 struct IncompleteGroupTests {
   private let bench: Bench
   private let device: Device

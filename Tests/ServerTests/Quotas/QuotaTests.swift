@@ -7,7 +7,7 @@ import Testing
 @testable import FerrySQLiteStore
 @testable import FerryServer
 
-@Suite("A device and its user have room for a number of changes", .timeLimit(.minutes(5)))
+@Suite("A device and its user have room for a number of changes", .timeLimit(.minutes(60)))
 struct QuotaTests {
   private typealias Made = (id: OperationID, bytes: [UInt8])
 

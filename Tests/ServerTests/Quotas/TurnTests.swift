@@ -7,7 +7,7 @@ import Testing
 @testable import FerrySQLiteStore
 @testable import FerryServer
 
-@Suite("Users take turns in replay", .timeLimit(.minutes(5)))
+@Suite("Users take turns in replay", .timeLimit(.minutes(60)))
 struct TurnTests {
   private var queue = ReplayQueue()
   private var sequence: Int64 = 0
