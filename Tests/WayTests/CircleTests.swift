@@ -122,6 +122,7 @@ extension Way {
       #expect(records.count == 1)
       #expect(records.first?["code"]?.integer == 412)
       #expect(records.first?["message"]?.string?.contains("not enough seats") == true)
+      try await until("the app hears of it") { !ada.events("replayFailure").isEmpty }
       #expect(ada.events("replayFailure").count == 1)
       try await ada.update("Bookings", temporary, #"{"flightID":\#(free)}"#)
       try await ada.submit("Bookings", temporary)
