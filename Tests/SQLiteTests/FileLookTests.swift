@@ -1,4 +1,5 @@
 import FerryCrypto
+import FerryFaultVFS
 import Foundation
 import Testing
 
@@ -162,5 +163,41 @@ struct FileLookTests {
     torn.replaceSubrange(0..<512, with: [UInt8](repeating: 0x5A, count: 512))
     try folder.write(torn, to: "a.db")
     #expect(try open(nil, .readWrite) == FileLookTests.rows)
+  }
+
+  @Test("On a disk that may only be read nothing changes either, whoever opens the file")
+  func readOnlyDisk() throws {
+    let path = "/a.db"
+    let right = DatabaseKey.fixed(7)
+    for key in [right, nil] as [DatabaseKey?] {
+      let made = FaultDisk()
+      let open = { (disk: FaultDisk, key: DatabaseKey?) throws -> Int64 in
+        let connection =
+          if let key {
+            try Connection(path: path, key: key, vfs: disk.vfs)
+          } else { try Connection(path: path, vfs: disk.vfs) }
+        return try connection.count()
+      }
+      let connection =
+        if let key {
+          try Connection(path: path, key: key, vfs: made.vfs)
+        } else { try Connection(path: path, vfs: made.vfs) }
+      try connection.execute("PRAGMA journal_mode = WAL")
+      try connection.fill(1...Int(FileLookTests.rows))
+      let disk = made.survivors(at: made.operations, .kill, seed: 1)
+      let before = [disk.bytes(path), disk.bytes(path + "-wal")]
+      try #require(before[1]?.isEmpty == false)
+      // SQLITE_READONLY.
+      disk.fail(at: disk.operations, code: 8, times: nil)
+      for other in [nil, .fixed(8), right] as [DatabaseKey?] where other?.bytes != key?.bytes {
+        #expect(throws: SQLiteError.self) { try open(disk, other) }
+      }
+      // Whoever may read the log may read what is in it, though it cannot be taken into the file.
+      #expect(try open(disk, key) == FileLookTests.rows)
+      #expect([disk.bytes(path), disk.bytes(path + "-wal")] == before)
+      disk.fail(at: .max, code: 0, times: 0)
+      #expect(try open(disk, key) == FileLookTests.rows)
+      withExtendedLifetime(connection) {}
+    }
   }
 }
