@@ -53,8 +53,10 @@ final class StoreProof {
     if found != wanted { failures.append("\(what): \(found), not \(wanted)") }
   }
 
-  /// As after a crash.
-  func reopen() throws { store = try stage.open(StoreSuite.package) }
+  /// As after a crash; perhaps by a server with another version of the package.
+  func reopen(as package: Package = StoreSuite.package) throws {
+    store = try stage.open(package)
+  }
 
   func newID() -> OperationID {
     numberOfIDs += 1

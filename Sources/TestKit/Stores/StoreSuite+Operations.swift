@@ -38,6 +38,43 @@ extension StoreSuite {
       try store.answerAgain(id, again.json)
       proof.expectEqual(try proof.answers(), [id], "an answer that is given again")
     },
+    StoreCase("Another version of the package finds operations of the one before, and takes them") {
+      proof in
+      let ids = (0..<3).map { _ in proof.newID() }
+      _ = try proof.store.receive(ids.map { proof.operation($0) })
+      try proof.store.claim([([ids[1]], try mark(proof.store))])
+      try proof.answer([ids[2]])
+      proof.expectEqual(
+        try proof.store.known(ids).map { $0?.isElsewhere }, [false, false, false], "its own")
+      try proof.reopen(
+        as: Package(
+          name: package.name, version: "2.0", entities: package.entities, groups: package.groups))
+      let store = proof.store
+      proof.expectEqual(
+        try store.known(ids).map { $0?.isElsewhere }, [true, true, true], "those of the other")
+      proof.expectEqual(try store.elsewhere(ids, user: "ben").count, 0, "another user's")
+      let found = try store.elsewhere(ids, user: "ada")
+      proof.expectEqual(found.map(\.id), ids, "what is elsewhere")
+      proof.expectEqual(Set(found.map(\.package)), [package.id], "whose they are")
+      proof.expectEqual(found.map(\.state), [.stored, .claimed, .answered], "states")
+      proof.expectEqual(found.prefix(2).map(\.mayHaveRun), [false, true], "what may have run")
+      proof.expectEqual(found.last?.answer?.id, ids[2], "the answer")
+      proof.expectEqual(found.map { $0.payload == nil }, [false, false, false], "payloads")
+      let group = package.entities[0].group
+      try store.numbered { _ throws(StoreError) in
+        try store.takeOver(Array(ids.prefix(2)), groups: [group, group], isWaiting: true)
+        try store.takeOver([ids[2]], groups: [group], isWaiting: false)
+      }
+      proof.expectEqual(
+        try store.known(ids).map { $0?.isElsewhere }, [false, false, false], "its own by now")
+      proof.expectEqual(
+        try store.operations(Array(ids.prefix(2))).map(\.mayHaveRun), [false, true], "taken over")
+      proof.expectEqual(
+        try ids.map { id throws(StoreError) in try store.state(of: id, user: "ada") },
+        [.stored, .stored, .answered], "states afterwards")
+      try proof.answer([ids[2]])
+      proof.expectEqual(try proof.answers(), [ids[2]], "answers for the device")
+    },
     StoreCase("Answers reach the device that asks for them, in the order of their numbers") {
       proof in
       let (store, ids) = (proof.store, (0..<3).map { _ in proof.newID() })
