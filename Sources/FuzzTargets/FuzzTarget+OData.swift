@@ -136,7 +136,7 @@ extension FuzzTarget {
   }()
 
   /// What conditions are asked of.
-  private static let product: ODataEntry = {
+  static let product: ODataEntry = {
     let text = #"""
       {"ID":1,"Name":"O'Neil","Price":5.5,"Tags":["a","b"],"T":"2026-11-21T08:00:00Z",
       "Parts":[{"ID":2,"Name":"x"}],"Address":{"City":"Jena"}}

@@ -26,7 +26,7 @@ public struct FuzzTarget: Sendable {
   public static let all: [FuzzTarget] =
     [
       .frames, .messages, .contents, .tokens, .model, .http, .metadata, .atom, .json, .batch,
-      .address,
+      .address, .numbers,
     ] + kit
 
   /// Cuts bytes into pieces whose lengths follow from the bytes themselves.

@@ -42,7 +42,7 @@ package enum Naming {
     }
     let next = word[run.endIndex]
     guard next.isLowercase else { return run.lowercased() + word.dropFirst(run.count) }
-    return run.dropLast().lowercased() + word.dropFirst(run.count - 1)
+    return run.dropLast().lowercased() + word.dropFirst(max(0, run.count - 1))
   }
 
   /// `booking` -> `bookings`, `country` -> `countries`, `box` -> `boxes`; what is plural stays.

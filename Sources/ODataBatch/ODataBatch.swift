@@ -129,7 +129,7 @@ public struct ODataBatch: Sendable, Hashable {
       }
       if group != nil, let first = rest.first, first.group == nil {
         // The changeset failed as a whole.
-        answers += Array(repeating: first, count: end - index)
+        answers += Array(repeating: first, count: max(0, end - index))
         rest.removeFirst()
       } else {
         let own = rest.first?.group

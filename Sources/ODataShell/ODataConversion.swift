@@ -36,7 +36,7 @@ public final class ODataConversion {
 
   /// Takes the next bytes; gives what can be written by now.
   public func push(_ bytes: [UInt8]) throws(ODataError) -> [UInt8] {
-    if early.count < 4_096 { early += bytes.prefix(4_096 - early.count) }
+    if early.count < 4_096 { early += bytes.prefix(max(0, 4_096 - early.count)) }
     reader.push(bytes)
     try drain()
     return writer?.take() ?? []

@@ -201,7 +201,8 @@ public final class MemoryBusiness: Sendable {
         transaction.undo()
         state.end(transaction, parts: [])
         outcomes.append(.refused(refusal))
-        let rest = [OperationOutcome](repeating: .notTried, count: group.count - outcomes.count)
+        let missing = max(0, group.count - outcomes.count)
+        let rest = [OperationOutcome](repeating: .notTried, count: missing)
         return (.done(outcomes + rest, touched: images), commits)
       case .before(let key), .performed(let key):
         let isRepeated: Bool = if case .before = outcome { true } else { false }
