@@ -17,7 +17,9 @@ extension ODataSession {
     let isOwn = request.headers["Authorization"] != nil
     var current = accepted[address.origin]
     if current == nil && options.presentsCredentialsBeforeChallenge {
-      current = options.credentials.map { Accepted(credentials: $0, space: nil) }
+      current = (request.ownCredentials ?? credentials(for: address)).map {
+        Accepted(credentials: $0, space: nil)
+      }
     }
     var proxyCurrent = acceptedByProxy
     var service = Tries(current?.credentials)
@@ -29,12 +31,13 @@ extension ODataSession {
       switch response.status {
       case 407:
         acceptedByProxy = nil
-        let next = await next(response, of: proxyCurrent, address, isProxy: true, &proxy)
+        let next = await next(response, of: proxyCurrent, address, nil, isProxy: true, &proxy)
         guard let next else { return response }
         proxyCurrent = next
       case 401 where !isOwn:
         accepted[address.origin] = nil
-        let next = await next(response, of: current, address, isProxy: false, &service)
+        let next = await next(
+          response, of: current, address, request.ownCredentials, isProxy: false, &service)
         guard let next else {
           if let proxyCurrent { await keep(proxyCurrent, isProxy: true, address) }
           return response
@@ -61,8 +64,8 @@ extension ODataSession {
 
   /// What to try next; nil where the answer comes through.
   private func next(
-    _ response: TransportResponse, of refused: Accepted?, _ address: HTTPAddress, isProxy: Bool,
-    _ tries: inout Tries
+    _ response: TransportResponse, of refused: Accepted?, _ address: HTTPAddress,
+    _ own: ODataCredentials?, isProxy: Bool, _ tries: inout Tries
   ) async -> Accepted? {
     let challenges = HTTPChallenge.parse(
       response.headers.values(isProxy ? "Proxy-Authenticate" : "WWW-Authenticate"))
@@ -76,7 +79,7 @@ extension ODataSession {
     if let old = refused?.space { await options.credentialStore?.remove(old) }
     guard tries.count < ODataClientLimits.credentialTries else { return nil }
     tries.count += 1
-    let given = isProxy ? options.proxyCredentials : options.credentials
+    let given = isProxy ? options.proxyCredentials : own ?? credentials(for: address)
     if let given, !tries.tried.contains(given), given.fits(challenges), given.isSendable {
       tries.tried.append(given)
       return Accepted(credentials: given, space: nil)
@@ -110,6 +113,11 @@ extension ODataSession {
     for origin in accepted.keys where origin.hasPrefix(prefix) { accepted[origin] = nil }
   }
 
+  /// What the app gave for its service, where the request goes there.
+  private func credentials(for address: HTTPAddress) -> ODataCredentials? {
+    isHome(address) ? options.credentials : nil
+  }
+
   private func sign(_ request: inout ODataRequest, _ credentials: ODataCredentials) {
     if let header = credentials.header {
       request.headers["Authorization"] = header
@@ -129,7 +137,7 @@ extension ODataSession {
     }
     var outgoing = TransportRequest(
       url: request.address, method: request.method, headers: headers, body: request.body,
-      deadlines: request.deadlines ?? options.deadlines)
+      deadlines: request.deadlines ?? options.currentDefaults?().deadlines ?? options.deadlines)
     outgoing.upload = request.upload
     outgoing.progress = request.progress
     outgoing.proxyAuthorization = proxyAuthorization
@@ -157,11 +165,16 @@ extension ODataSession {
   }
 
   func headers(of request: ODataRequest) -> HTTPHeaders {
+    let current = options.currentDefaults?()
     var headers = request.headers
-    for field in options.headers.fields where request.headers[field.name] == nil {
+    let own = isHome(request.address) ? options.headers.fields : []
+    for field in own where request.headers[field.name] == nil {
       headers.add(field.name, field.value)
     }
-    if let language = options.language {
+    for field in current?.headers.fields ?? [] where headers[field.name] == nil {
+      headers.add(field.name, field.value)
+    }
+    if let language = current.map(\.language) ?? options.language {
       for name in ["Accept-Language", "sap-language"] where headers[name] == nil {
         headers[name] = language
       }

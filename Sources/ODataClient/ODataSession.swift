@@ -5,6 +5,9 @@ import FerryWorld
 
 /// How a session sends its requests.
 public struct ODataSessionOptions: Sendable {
+  /// Other origins (`https://host:443`) that `headers`, `credentials` and the token of `usesCSRF` may
+  /// go to, beside that of the first request of the session; none by default.
+  public var origins: Set<String> = []
   /// Added to each request that does not set them itself.
   public var headers: HTTPHeaders = [:]
   /// The language of texts, as `de` or `pt-BR`: sent as `Accept-Language` and `sap-language`.
@@ -62,7 +65,9 @@ public actor ODataSession {
   var acceptedByProxy: Accepted?
   var lastUser = ""
   var jar = HTTPCookieJar()
-  var token: String?
+  /// That of the first request: what belongs to the service goes nowhere else.
+  private var home: String?
+  private var tokens: [String: String] = [:]
   private var isFetchingToken = false
   private var tokenWaiters: [CheckedContinuation<Void, Never>] = []
 
@@ -149,7 +154,17 @@ public actor ODataSession {
     acceptedByProxy = nil
     lastUser = ""
     jar.clear()
-    token = nil
+    tokens = [:]
+  }
+
+  /// Whether what the app gave for its service may go with a request to this address.
+  func isHome(_ address: String) -> Bool {
+    HTTPAddress(address).map { isHome($0) } ?? false
+  }
+
+  func isHome(_ address: HTTPAddress) -> Bool {
+    if home == nil { home = address.origin }
+    return address.origin == home || options.origins.contains(address.origin)
   }
 
   func whole(
@@ -170,27 +185,30 @@ public actor ODataSession {
   func begin(
     _ request: ODataRequest
   ) async throws(ODataClientError) -> (TransportResponse, String) {
-    guard options.usesCSRF else { return try await follow(request) }
+    let isHome = isHome(request.address)
+    guard options.usesCSRF, isHome, let origin = HTTPAddress(request.address)?.origin else {
+      return try await follow(request)
+    }
     guard request.method.isChange else {
       var reading = request
-      if token == nil && reading.headers["X-CSRF-Token"] == nil {
+      if tokens[origin] == nil && reading.headers["X-CSRF-Token"] == nil {
         reading.headers["X-CSRF-Token"] = "Fetch"
       }
       let answer = try await follow(reading)
-      keepToken(of: answer.0)
+      keepToken(of: answer.0, origin)
       return answer
     }
     var request = request
-    if token == nil { try await fetchToken(for: request, inPlaceOf: nil) }
-    let used = token
+    if tokens[origin] == nil { try await fetchToken(for: request, origin, inPlaceOf: nil) }
+    let used = tokens[origin]
     request.headers["X-CSRF-Token"] = used
     let answer = try await follow(request)
     guard answer.0.status == 403,
       answer.0.headers["X-CSRF-Token"]?.lowercased() == "required"
     else { return answer }
     answer.0.body.cancel()
-    try await fetchToken(for: request, inPlaceOf: used)
-    request.headers["X-CSRF-Token"] = token
+    try await fetchToken(for: request, origin, inPlaceOf: used)
+    request.headers["X-CSRF-Token"] = tokens[origin]
     request.progress?(TransportProgress())
     return try await follow(request)
   }
@@ -232,7 +250,7 @@ public actor ODataSession {
 
   /// Sends a GET for a token; everybody else who needs one meanwhile waits for this one.
   private func fetchToken(
-    for request: ODataRequest, inPlaceOf old: String?
+    for request: ODataRequest, _ origin: String, inPlaceOf old: String?
   ) async throws(ODataClientError) {
     while isFetchingToken {
       await withCheckedContinuation { continuation in
@@ -241,7 +259,7 @@ public actor ODataSession {
       }
     }
     // Somebody has fetched another one meanwhile.
-    guard token == old else { return }
+    guard tokens[origin] == old else { return }
     isFetchingToken = true
     defer {
       isFetchingToken = false
@@ -255,15 +273,15 @@ public actor ODataSession {
     fetch.channel = request.channel
     let (response, _) = try await follow(fetch)
     response.body.cancel()
-    token = nil
-    keepToken(of: response)
+    tokens[origin] = nil
+    keepToken(of: response, origin)
   }
 
-  private func keepToken(of response: TransportResponse) {
+  private func keepToken(of response: TransportResponse, _ origin: String) {
     guard let value = response.headers["X-CSRF-Token"], value.lowercased() != "required",
       !value.isEmpty
     else { return }
-    token = value
+    tokens[origin] = value
   }
 
   static func name(_ request: ODataRequest) -> String { "\(request.method) \(request.address)" }

@@ -60,6 +60,45 @@ struct SessionTests {
     #expect(source.asked.map(\.attempt) == [1, 1])
   }
 
+  @Test("A source that answers nothing ends the request with its 401 (ios/REQ-22)")
+  func cancelled() async throws {
+    let server = ScriptedService { _, _ in .status(401, "no", Self.challenge) }
+    let source = ScriptedSource([.basic(user: "a", password: "wrong")])
+    var options = ODataSessionOptions()
+    options.credentialSource = source
+    let session = ODataSession(SystemTransport.make(), options: options)
+    let answer = try await session.send(ODataRequest(server.root))
+    #expect(answer.status == 401 && answer.text == "no")
+    #expect(source.asked.map(\.attempt) == [1, 2])
+    #expect(server.requests.map { $0.headers["Authorization"] } == [nil, "Basic YTp3cm9uZw=="])
+  }
+
+  @Test(
+    "The realm is empty where the service names none, and the last user is only of this run (adr/TLS-5)"
+  )
+  func noRealm() async throws {
+    let server = ScriptedService { request, _ in
+      request.headers["Authorization"] == "Basic YTox"
+        ? .status(200) : .status(401, "", [("WWW-Authenticate", "Basic")])
+    }
+    let store = TestStore()
+    for _ in 0..<2 {
+      let source = ScriptedSource([
+        .basic(user: "b", password: "0"), .basic(user: "a", password: "1"),
+      ])
+      var options = ODataSessionOptions()
+      options.credentialSource = source
+      options.credentialStore = store
+      let session = ODataSession(SystemTransport.make(), options: options)
+      #expect(try await session.send(ODataRequest(server.root)).status == 200)
+      #expect(source.asked.map(\.realm) == ["", ""])
+      #expect(source.asked.map(\.lastUser) == ["", "b"])
+      #expect(store.all.keys.map(\.realm) == [""])
+      // As if the user had removed it: the next run asks, and knows nobody.
+      for space in store.all.keys { await store.remove(space) }
+    }
+  }
+
   @Test("After three tries the 401 comes through")
   func threeTries() async throws {
     let server = ScriptedService { _, _ in .status(401, "", Self.challenge) }
@@ -104,6 +143,31 @@ struct SessionTests {
     }
     #expect(shown == location)
     #expect(stranger.lines.isEmpty)
+  }
+
+  @Test("What the app gave for its service goes to no other origin, unless it names it")
+  func foreignOrigin() async throws {
+    for isNamed in [false, true] {
+      let server = ScriptedService { request, _ in
+        request.headers["Authorization"] == nil
+          ? .status(401, "", Self.challenge) : .status(200, "", [("X-CSRF-Token", "home")])
+      }
+      let other = ScriptedService { _, _ in .status(401, "", Self.challenge) }
+      var options = ODataSessionOptions()
+      options.credentials = .basic(user: "a", password: "1")
+      options.headers = ["X-Key": "secret"]
+      options.usesCSRF = true
+      options.presentsCredentialsBeforeChallenge = true
+      if isNamed, let origin = HTTPAddress(other.root)?.origin { options.origins = [origin] }
+      let session = ODataSession(SystemTransport.make(), options: options)
+      #expect(try await session.send(ODataRequest(server.root)).status == 200)
+      #expect(try await session.send(ODataRequest(other.root)).status == 401)
+      _ = try await session.send(ODataRequest(other.root, method: .post))
+      let sent = other.requests.map(\.headers)
+      #expect(sent.contains { $0["X-Key"] != nil } == isNamed)
+      #expect(sent.contains { $0["Authorization"] != nil } == isNamed)
+      #expect(!sent.contains { $0["X-CSRF-Token"] == "home" }, "a token is of its own origin")
+    }
   }
 
   @Test("A redirect is followed for GET within the origin, and never for a change")
