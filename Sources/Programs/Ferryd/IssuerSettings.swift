@@ -54,6 +54,14 @@ struct IssuerSettings {
 
   func providers(_ world: World) -> TokenProviders {
     let transport = SystemTransport.make(TransportOptions(trust: trust))
+    for name in names where !mappings.contains(where: { ($0.issuer ?? name) == name }) {
+      let claims = standard.rules.compactMap(\.claim)
+      guard !claims.isEmpty else { continue }
+      world.log.warn(
+        "an issuer without a mapping: its claims decide which rows a user has", ("issuer", name),
+        ("claims", claims.joined(separator: ", ")),
+        ("hint", "Make sure that users cannot change these claims there, or give --mapping."))
+    }
     return TokenProviders(
       names.map { name in
         let mapping = mappings.first { ($0.issuer ?? name) == name } ?? standard

@@ -295,9 +295,10 @@ extension Service {
     guard hello.package == package.id else {
       throw WireFailure(
         .unknownPackage,
-        "this server has no package \(hello.package); it serves "
-          + users.services.map(\.package.id).joined(separator: ", "),
-        hint: "Update the app, or deploy its package on the server.")
+        "this server has no package \(hello.package)"
+          + otherVersions(of: hello.package),
+        hint:
+          "Update the app, or deploy its package on the server. `ferry deploy --list` shows all.")
     }
     guard hello.parameters.bytes <= WireLimits.parameterBytes,
       hello.parameters.sets.count <= WireLimits.parameterSets
@@ -312,6 +313,13 @@ extension Service {
       throw WireFailure(
         .badMessage, "the token was given to another device", hint: "Log in on this device.")
     }
+  }
+
+  /// Versions of the same package: who asks for it knows its name. Others are not named.
+  private func otherVersions(of id: String) -> String {
+    let name = id.prefix { $0 != ":" }
+    let known = users.services.map(\.package).filter { $0.name.hasBytes(of: String(name)) }
+    return known.isEmpty ? "" : "; it serves " + known.map(\.id).joined(separator: ", ")
   }
 
   func failure(_ error: ServerError) -> WireFailure {
