@@ -21,9 +21,11 @@ struct Backup {
   }
 
   private static let format: Int64 = 1
-  private static let single = [
-    "token.key", "refresh.key", "operator.key", "users.json", "templates.json", "audit.jsonl",
-  ]
+  private static let single =
+    [
+      "token.key", "refresh.key", "operator.key", "users.json", "templates.json", "audit.jsonl",
+      "audit.jsonl.operator",
+    ] + (1...7).map { "audit.jsonl.\($0)" }
 
   /// What belongs to a server in this folder, without the store.
   private static func names(in folder: String) -> [String] {

@@ -74,6 +74,9 @@ private struct TemplateFile {
     guard let title = node["name"]?.string, !title.isEmpty else {
       throw error(node, "a template has no name")
     }
+    guard title.utf8.count <= WireLimits.nameBytes else {
+      throw error(node, "the name of a template has more than \(WireLimits.nameBytes) bytes")
+    }
     var values: [String: SettingValue] = [:]
     for group in node["settings"]?.object ?? [] {
       guard let category = SettingCategory(rawValue: group.key) else {
@@ -85,7 +88,13 @@ private struct TemplateFile {
         throw error(group.value, "\(title): the category \(group.key) is not an object")
       }
       for member in members {
-        values["\(group.key).\(member.key)"] = try value(member, of: category, in: title)
+        let name = "\(group.key).\(member.key)"
+        guard name.utf8.count <= WireLimits.nameBytes else {
+          throw error(
+            member.value,
+            "\(title): a setting's name has more than \(WireLimits.nameBytes) bytes")
+        }
+        values[name] = try value(member, of: category, in: title)
       }
     }
     var template = ConnectionTemplate(name: title, values: values)
@@ -106,7 +115,13 @@ private struct TemplateFile {
     let path = "\(title): \(category.rawValue).\(member.key)"
     let value: SettingValue
     switch member.value.content {
-    case .string(let text): value = .text(text)
+    case .string(let text):
+      guard text.utf8.count <= WireLimits.settingBytes else {
+        throw error(
+          member.value,
+          "\(path) has \(text.utf8.count) bytes; \(WireLimits.settingBytes) are allowed")
+      }
+      value = .text(text)
     case .boolean(let flag): value = .boolean(flag)
     case .number(let text):
       guard let number = Int64(text) else {

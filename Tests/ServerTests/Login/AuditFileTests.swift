@@ -53,8 +53,8 @@ final class AuditFileTests {
     let all = lines(".operator") + (1...7).reversed().flatMap { lines(".\($0)") } + lines()
     let locked = all.filter { $0.contains("deviceLocked") }
     #expect(locked.count == 10)
-    for number in 0..<10 {
-      #expect(locked[number].contains("locked \(number * 1_000)\""))
+    for (number, line) in locked.enumerated() {
+      #expect(line.contains("locked \(number * 1_000)\""))
     }
     // What is left of the others is without a gap.
     let users = all.compactMap { line in

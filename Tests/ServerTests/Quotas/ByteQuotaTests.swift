@@ -91,6 +91,23 @@ struct ByteQuotaTests {
     #expect(LogoutRequest(body(WireLimits.idBytes + 1)) == nil)
   }
 
+  @Test("Settings that no device could read are refused where the file of templates is read")
+  func templates() throws {
+    func read(_ title: Int, _ name: Int, _ value: Int) throws(ServerError) {
+      func x(_ count: Int) -> String { String(repeating: "x", count: count) }
+      let text =
+        #"{"templates":[{"name":"\#(x(title))","settings":{"custom":{"\#(x(name))":"\#(x(value))"}}}]}"#
+      _ = try ConnectionTemplate.read(Array(text.utf8), name: "templates.json")
+    }
+    let most = (WireLimits.nameBytes, WireLimits.nameBytes - 7, WireLimits.settingBytes)
+    try read(most.0, most.1, most.2)
+    for longer in [(1, 0, 0), (0, 1, 0), (0, 0, 1)] {
+      #expect(throws: ServerError.self) {
+        try read(most.0 + longer.0, most.1 + longer.1, most.2 + longer.2)
+      }
+    }
+  }
+
   @Test("Partitions without a row go when the values that name them are too many bytes")
   func emptyPartitions() throws {
     var limits = ServiceLimits.standard
@@ -137,7 +154,8 @@ struct ByteQuotaTests {
     let kept = try DeviceReport.read(folder: bench.folder, DeviceReport.Question())
       .map { Int($0.record.entityKey) ?? 0 }
     #expect(kept.count >= 10)
-    #expect(kept == Array(kept[0]...60), "the newest are there, without a gap")
+    let oldest = try #require(kept.first)
+    #expect(kept == Array(oldest...60), "the newest are there, without a gap")
   }
 
   @Test("A request pulls each group once, and its small messages have a number")
