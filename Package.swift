@@ -89,6 +89,13 @@ let parts: [Target] = [
       // Sealed, for the downloads that are kept for good.
       "FerryPersistence",
     ]),
+  // The kit's preferences, handed to the parts that follow them (Decision 0104).
+  module(
+    "FerryAppliedPreferences", "AppliedPreferences",
+    [
+      "FerryPreferences", "FerryODataClient", "FerryODataCache", "FerryPersistence", "FerryTrace",
+      "FerryHTTP", "FerryHTTPClient", "FerryWorld",
+    ]),
   module("FerryConnector", "Connector", ["FerryModel"]),
   module(
     "FerryMemoryConnector", "Connectors/Memory", ["FerryConnector", "FerryModel", "FerryCrypto"]),
@@ -275,7 +282,8 @@ let proofs: [Target] = [
     [
       "FerryKitSample", "FerryKitWriter", "FerryVault", "FerryPersistence", "FerryODataCache",
       "FerryPreferences", "FerryLogger", "FerryTrace", "FerryTelemetry", "FerryCertificates",
-      "FerryHTTPClient", "FerryOData", "FerryCrypto", "FerryWorld",
+      "FerryHTTPClient", "FerryOData", "FerryCrypto", "FerryWorld", "FerryAppliedPreferences",
+      "FerryODataClient",
     ]),
   tests("FerryHTTPTests", "HTTPTests", ["FerryHTTP"]),
   tests("FerryFuzzTests", "FuzzTests", ["FerryFuzzTargets"]),
@@ -333,6 +341,7 @@ var products: [Product] = [
   .library(name: "FerryHTTPClient", targets: ["FerryHTTPClient", "FerryHTTP"]),
   .library(name: "FerryODataClient", targets: ["FerryODataClient"]),
   .library(name: "FerryPreferences", targets: ["FerryPreferences"]),
+  .library(name: "FerryAppliedPreferences", targets: ["FerryAppliedPreferences"]),
   .library(name: "FerryLogger", targets: ["FerryLogger"]),
   .library(name: "FerryTrace", targets: ["FerryTrace"]),
   .library(name: "FerryTelemetry", targets: ["FerryTelemetry"]),
@@ -451,7 +460,8 @@ var products: [Product] = [
       "FerryODataClientTests", "ODataClientTests",
       [
         "FerryODataClient", "FerryOData", "FerryODataBatch", "FerryHTTP", "FerryHTTPClient",
-        "FerryPersistence", "FerryCommand",
+        "FerryPersistence", "FerryCommand", "FerryAppliedPreferences", "FerryPreferences",
+        "FerryODataCache", "FerryTrace", "FerryTelemetry", "FerryWorld",
       ]),
     tests(
       "FerryHTTPClientTests", "HTTPClientTests",

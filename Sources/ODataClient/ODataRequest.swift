@@ -4,6 +4,9 @@ import FerryHTTPClient
 /// A request to a service.
 public struct ODataRequest: Sendable {
   /// Absolute, or relative to the service's root where a service sends it; percent-encoded.
+  ///
+  /// A name and a password in it, as in `https://anna:secret@host/`, answer a challenge in place of
+  /// `ODataSessionOptions.credentials`. They are not sent as a part of the address.
   public var address: String
   /// `GET` unless set otherwise.
   public var method: HTTPMethod
@@ -26,6 +29,8 @@ public struct ODataRequest: Sendable {
   public var cachePolicy: ODataCachePolicy?
   /// The cache of this request, in place of the session's.
   public var cache: ODataDownloadCache?
+  /// Those of the address, once a session has taken them out.
+  var ownCredentials: ODataCredentials?
 
   /// A `GET` without a body unless set otherwise.
   public init(

@@ -211,6 +211,19 @@ public struct ODataKey: Sendable, Hashable, ExpressibleByIntegerLiteral,
   /// The only part of a key.
   public init(_ value: EdmValue) { parts = [Part(name: "", value: value)] }
 
+  /// A number of a variable, as `Edm.Int32` where it fits and else as `Edm.Int64`.
+  public init(_ number: Int) {
+    self.init(Int32(exactly: number).map(EdmValue.int32) ?? .int64(Int64(number)))
+  }
+
+  /// A text of a variable, as `Edm.String`.
+  public init(_ text: String) { self.init(.string(text)) }
+
+  /// All parts of a key by name, as in `["Order": .int32(number), "Line": .int32(2)]`.
+  public init(_ parts: [String: EdmValue]) {
+    self.parts = parts.sorted { $0.key < $1.key }.map { Part(name: $0.key, value: $0.value) }
+  }
+
   public init(integerLiteral value: Int32) { self.init(.int32(value)) }
 
   public init(stringLiteral value: String) { self.init(.string(value)) }

@@ -73,7 +73,7 @@ extension ODataSession {
     var who = sent["Authorization"] ?? ""
     if who.isEmpty, let origin = HTTPAddress(request.address)?.origin {
       let credentials =
-        accepted[origin]?.credentials ?? options.credentials
+        accepted[origin]?.credentials ?? request.ownCredentials ?? options.credentials
       switch credentials {
       case .basic(let user, _): who = "user \(user)"
       case .bearer(let token): who = token

@@ -17,6 +17,10 @@ public struct ODataSessionOptions: Sendable {
   public var acceptsCompressed: Bool = true
   /// For requests that name none of their own.
   public var deadlines: TransportDeadlines = TransportDeadlines()
+  /// Asked before each request, in place of `language` and `deadlines`; nil by default.
+  ///
+  /// So they can change while the session is in use. It must answer at once.
+  public var currentDefaults: (@Sendable () -> ODataRequestDefaults)?
 
   /// Tried at a challenge before `credentialStore` and `credentialSource`; nil by default.
   public var credentials: ODataCredentials?
@@ -45,6 +49,21 @@ public struct ODataSessionOptions: Sendable {
   public var cache: ODataDownloadCache?
   /// How requests use the cache that name no policy.
   public var cachePolicy: ODataCachePolicy = .askServerIfModified
+
+  /// What each member names as its default.
+  public init() {}
+}
+
+/// What a request has where neither it nor the session's options say otherwise.
+public struct ODataRequestDefaults: Sendable {
+  /// Added where neither the request nor the session sets a header of that name.
+  public var headers: HTTPHeaders = [:]
+  /// As `ODataSessionOptions.language`.
+  public var language: String? = SystemLanguage.preferred
+  /// As `ODataSessionOptions.deadlines`.
+  public var deadlines: TransportDeadlines = TransportDeadlines()
+  /// The port of `https` addresses that name none; 443 unless set otherwise.
+  public var httpsPort: Int = 443
 
   /// What each member names as its default.
   public init() {}
@@ -114,6 +133,7 @@ public actor ODataSession {
   /// A GET may be answered by the cache, as its policy says. Throws `transport`, `redirect` for one
   /// that is not followed, and `notCached`.
   public func send(_ request: ODataRequest) async throws(ODataClientError) -> ODataResponse {
+    let request = prepared(request)
     if let cache = request.cache ?? options.cache, request.method == .get,
       request.headers["Range"] == nil
     {
@@ -130,7 +150,7 @@ public actor ODataSession {
   public func sendChecked(_ request: ODataRequest) async throws(ODataClientError) -> ODataResponse {
     let response = try await send(request)
     guard response.isSuccess else {
-      throw ODataClientError(ODataHTTPError(response), Self.name(request))
+      throw ODataClientError(ODataHTTPError(response), Self.name(prepared(request)))
     }
     return response
   }
@@ -141,6 +161,7 @@ public actor ODataSession {
   public func open(
     _ request: ODataRequest
   ) async throws(ODataClientError) -> (response: TransportResponse, address: String) {
+    let request = prepared(request)
     let (response, address) = try await begin(request)
     guard !(200..<300).contains(response.status) else { return (response, address) }
     let whole = try await whole(response, address, Self.name(request))
@@ -271,6 +292,7 @@ public actor ODataSession {
     var fetch = ODataRequest(
       folder, headers: ["X-CSRF-Token": "Fetch", "Accept": "*/*"])
     fetch.channel = request.channel
+    fetch.ownCredentials = request.ownCredentials
     let (response, _) = try await follow(fetch)
     response.body.cancel()
     tokens[origin] = nil

@@ -15,6 +15,7 @@ extension CallbackHandler {
     case .settingsChanged(let names): onApplicationSettingsChanged(names: names)
     case .importBegins(let group): beforeImport(group: group)
     case .downloading(let progress): onImportProgress(progress)
+    case .importedObject(let object): onImport(object)
     case .imported(let changes): onImport(changes)
     case .importEnded(let group): onImportSuccess(group: group)
     case .downloadedAgain(let group): onResetSuccess(group: group)

@@ -110,6 +110,9 @@ public protocol CallbackHandler: StepHandler {
   /// The import waits for a handler that has no actor of its own. On an actor of the app's this is
   /// told in order and the import does not wait for it: it may be visible by then.
   func beforeImport(group: String)
+  /// One call for each object that an import brought, new or with other values, when the database
+  /// shows it; `onImport` of its entity follows. Only where `hearsEachObject` is true.
+  func onImport(_ object: ImportedObject)
   /// One call for each entity that an import changed, then `onImportSuccess`.
   func onImport(_ changes: EntityChanges)
   /// Everything up to a checkpoint of this synchronization group is visible.
@@ -175,6 +178,7 @@ extension CallbackHandler {
   public func onSynchronizeFailure(groups: [String], _ error: FerryError) {}
   public func onImportProgress(_ progress: ImportProgress) {}
   public func beforeImport(group: String) {}
+  public func onImport(_ object: ImportedObject) {}
   public func onImport(_ changes: EntityChanges) {}
   public func onImportSuccess(group: String) {}
   public func onResetSuccess(group: String) {}

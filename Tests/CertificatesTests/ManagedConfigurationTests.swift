@@ -4,7 +4,9 @@ import Testing
 
 @Suite("Configuration by device management")
 struct ManagedConfigurationTests {
-  @Test("What the system has for the app names the server; an app that is not managed has none")
+  @Test(
+    "What the system has for the app names the server; an app that is not managed has none (ios/AFA-1; adr/AFA-1)"
+  )
   func current() throws {
     let suite = "ferry-managed-\(UUID().uuidString)"
     let defaults = try #require(UserDefaults(suiteName: suite))

@@ -161,6 +161,25 @@ struct SessionTests {
     #expect(device.handler.heard.contains("subscribeSuccess"))
   }
 
+  @Test("sync/M16: a refused login changes nothing of what is here and of what waits")
+  func refusedLater() throws {
+    try logIn()
+    try device.session.subscribe()
+    try respond(to: try #require(try request()))
+    var order = try #require(try device.order(1))
+    order.city = "Kiel"
+    try order.update()
+    try order.submitPending()
+    let before = (try device.dump(), try device.operations().map(\.id))
+    device.handler.forget()
+    device.session.login(Credentials(user: "anna", password: "wrong"))
+    #expect(try request()?.path == "login")
+    try answer(401, #"{"code":"wrongLogin","message":"m","hint":"h"}"#)
+    #expect(device.handler.heard == ["loginFailure notLoggedIn"])
+    #expect(try device.dump() == before.0 && device.operations().map(\.id) == before.1)
+    #expect(try has(.subscribed))
+  }
+
   @Test("sync/M17, M24: after the login's success a handler subscribes, and its data comes")
   func recommended() throws {
     try logIn()
@@ -263,6 +282,26 @@ struct SessionTests {
       .exchange, FerryError(.offline, "cut", hint: "again", isTransient: true))
     #expect(try device.dump() == "")
     device.clock.advance(60_000)
+    try respond(to: try #require(try request()))
+    #expect(try device.dump() == "1 ALFKI Bremen N")
+  }
+
+  @Test("sync/M11: a start without a network is told once, tried again, and goes on with one")
+  func neverConnected() throws {
+    try device.session.subscribe()
+    device.session.login(Credentials(user: "anna", password: "secret"))
+    for _ in 0..<3 {
+      #expect(try request()?.path == "login")
+      try device.session.ended(
+        .exchange, FerryError(.offline, "no network", hint: "wait", isTransient: true))
+      #expect(try request() == nil, "not before a while")
+      device.clock.advance(600_000)
+    }
+    #expect(device.handler.heard.filter { $0 == "loginFailure offline" }.count == 1)
+    #expect(!device.handler.heard.contains("connect"))
+    #expect(try request()?.path == "login")
+    try answer(200, tokens(1))
+    #expect(device.handler.heard.suffix(2) == ["connect", "loginSuccess"])
     try respond(to: try #require(try request()))
     #expect(try device.dump() == "1 ALFKI Bremen N")
   }

@@ -82,6 +82,34 @@ struct TrustTests {
     #expect(text.contains("=" + own.fingerprint))
   }
 
+  @Test(
+    "A server is trusted by the system's authorities, by the app's own file, or by the app's decision (adr/RST-7)"
+  )
+  func threeTrusts() async throws {
+    let server = try NginxServer(Self.hello)
+    let request = TransportRequest(url: server.url)
+    // The system does not know the authority of this server, and says so.
+    #expect(TransportOptions().trust == .system)
+    #expect(await failure(CurlTransport(), request)?.code == .tls)
+    let file = TransportOptions(trust: .file(server.authority))
+    #expect(try await answer(CurlTransport(file), request).text == "hello")
+    for (decision, isTrusted) in [
+      (ServerTrustDecision.acceptOnce, true), (.acceptForGood, true), (.refuse, false),
+    ] {
+      let listener = TestListener(decision)
+      var options = TransportOptions()
+      options.trustListener = listener
+      let transport = CurlTransport(options)
+      if isTrusted {
+        #expect(try await answer(transport, request).text == "hello")
+      } else {
+        #expect(await failure(transport, request)?.code == .tls)
+      }
+      #expect(listener.asked.count == 1)
+    }
+    #expect(server.requests.count == 3, "what is not trusted sees no request")
+  }
+
   @Test("Accepted once, a server is not asked about again while the transport lives, even by many")
   func once() async throws {
     let server = try NginxServer(Self.hello, listen: "http2")
@@ -126,7 +154,7 @@ struct TrustTests {
     #expect(listener.asked.last?.chain.first?.subject == "CN=other")
   }
 
-  @Test("A client shows the certificate of its PKCS#12 file (ios/CRT-3, REQ-21; adr/RST-8)")
+  @Test("A client shows the certificate of its PKCS#12 file (ios/CRT-3, REQ-21, RST-4; adr/RST-8)")
   func identity() async throws {
     let server = try NginxServer(
       "ssl_verify_client on; location / { return 200 $ssl_client_s_dn; }")

@@ -1,9 +1,11 @@
+import FerryAppliedPreferences
 import FerryCertificates
 import FerryCrypto
 import FerryHTTPClient
 import FerryLogger
 import FerryOData
 import FerryODataCache
+import FerryODataClient
 import FerryPersistence
 import FerryPreferences
 import FerryTelemetry
@@ -42,7 +44,7 @@ struct GuideTests {
         snippet?.append(line)
       }
     }
-    #expect(count == 10)
+    #expect(count == 11)
   }
 
   @Test("The guide runs as it is printed (ios/FRM-1; adr/SET-3)")
@@ -128,6 +130,18 @@ struct GuideTests {
     try preferences.set(theme, to: "dark")
     listening.cancel()
     #expect(preferences.value(of: theme) == "dark")
+
+    let later = ODataCache(uniqueID: "flights")
+    let applied = AppliedPreferences(preferences, world: .system())
+    let session = ODataSession(applied.transport(), options: applied.options())
+    try applied.follow(later)
+    try preferences.set(KnownPreferences.connectTimeoutMilliseconds, to: 3500)
+    try preferences.set(KnownPreferences.cacheCapacity, to: 500)
+    try preferences.setText("SAPPASSPORT_ENABLED", to: "true")
+    #expect(later.capacity == 500)
+    #expect(applied.requestDefaults().deadlines.connect == .milliseconds(3500))
+    #expect(applied.requestDefaults().headers["SAP-PASSPORT"]?.count == 460)
+    _ = session
 
     let files = try LogFiles(folder: folder + "/log")
     let log = DeviceLog(world: .system(), handlers: [files])

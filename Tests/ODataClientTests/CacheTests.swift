@@ -46,6 +46,27 @@ struct CacheTests {
     #expect(service.requests.map { $0.headers["If-None-Match"] } == [nil, nil, nil, "\"1\""])
   }
 
+  @Test("The policy of one request goes before the session's (ios/REQ-2)")
+  func ofOneRequest() async throws {
+    let service = Self.service([("ETag", "\"1\"")])
+    let session = Self.session(ODataDownloadCache())
+    var request = ODataRequest(service.root)
+    request.cachePolicy = .doNotWriteToCache
+    #expect(try await session.send(request).text == "load 0")
+    request.cachePolicy = .dontLoad
+    let missing = await failure { [request] () throws(ODataClientError) in
+      _ = try await session.send(request)
+    }
+    guard case .notCached = missing?.cause else { return #expect(Bool(false), "\(missing as Any)") }
+    request.cachePolicy = nil
+    #expect(try await session.send(request).text == "load 1")
+    request.cachePolicy = .onlyLoadIfNotCached
+    let kept = try await session.send(request)
+    #expect(kept.text == "load 1" && kept.isFromCache && service.lines.count == 2)
+    request.cachePolicy = .doNotReadFromCache
+    #expect(try await session.send(request).text == "load 2")
+  }
+
   @Test("The service is asked whether it has changed by default (ios/CON-11)")
   func byDefault() async throws {
     #expect(ODataSessionOptions().cachePolicy == .askServerIfModified)

@@ -2,6 +2,8 @@ import FerryHTTP
 import FerryHTTPClient
 import FerryOData
 import FerryODataClient
+import FerryPersistence
+import Foundation
 import Synchronization
 import Testing
 
@@ -74,6 +76,48 @@ struct CredentialTests {
     let later = ODataSession(SystemTransport.make(), options: options)
     #expect(try await later.send(ODataRequest(server.root)).status == 200)
     #expect(source.asked.count == 1)
+  }
+
+  @Test(
+    "Kept sealed in a store of the device kit they serve the next process, each kind of them (ios/REQ-23, REQ-24, REQ-25)"
+  )
+  func sealed() async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(
+      path: "ferry-\(UUID().uuidString)"
+    ).path
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let key = try Persistence.generateSecretKey()
+    let service = ODataProtectionSpace(host: "h", port: 443, scheme: "https", realm: "Sales")
+    let proxy = ODataProtectionSpace(
+      host: "p", port: 3128, scheme: "http", realm: "Sales", isProxy: true)
+    let kinds: [ODataCredentials] = [
+      .basic(user: "anna", password: "se:cret"), .bearer("t"), .cookie(name: "S", value: "v"),
+      .other(scheme: "X", value: "y"),
+    ]
+    for kind in kinds {
+      let first = try ODataSealedCredentials(Persistence(folder: folder, key: key))
+      await first.keep(kind, for: service)
+      await first.keep(.basic(user: "gate", password: "g"), for: proxy)
+      let later = try ODataSealedCredentials(Persistence(folder: folder, key: key))
+      #expect(await later.credentials(for: service) == kind)
+      #expect(await later.credentials(for: proxy) == .basic(user: "gate", password: "g"))
+      let other = ODataProtectionSpace(host: "h", port: 443, scheme: "https", realm: "")
+      #expect(await later.credentials(for: other) == nil)
+    }
+    let files = try FileManager.default.subpathsOfDirectory(atPath: folder)
+    for file in files {
+      #expect(!file.contains("Sales"))
+      let bytes = FileManager.default.contents(atPath: folder + "/" + file) ?? Data()
+      for secret in ["anna", "secret", "Sales"] {
+        #expect(bytes.range(of: Data(secret.utf8)) == nil, "\(file) has \(secret)")
+      }
+    }
+    let store = try ODataSealedCredentials(Persistence(folder: folder, key: key))
+    await store.remove(service)
+    #expect(await store.credentials(for: service) == nil)
+    let plain = try Persistence(folder: folder + "-plain", isSecure: false, key: nil)
+    defer { try? FileManager.default.removeItem(atPath: folder + "-plain") }
+    #expect(throws: PersistenceError.self) { _ = try ODataSealedCredentials(plain) }
   }
 
   @Test("Kept credentials that are refused are forgotten")
@@ -246,7 +290,7 @@ struct CredentialTests {
   }
 
   @Test(
-    "The channel is HTTP where nothing is set, and each request may choose (ios/CON-2, CON-3, CON-15; adr/MIX-1, RQM-9)"
+    "The channel is HTTP where nothing is set, and each request may choose (ios/CON-3; adr/RQM-9)"
   )
   func channels() async throws {
     let http = RecordingTransport { _ in (200, [:]) }

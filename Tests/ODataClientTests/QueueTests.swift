@@ -52,6 +52,72 @@ struct QueueTests {
     }
   }
 
+  @Test(
+    "Five are under way at a time by default, as many as are set later, and never more (ios/REQ-27, CON-5)"
+  )
+  func fiveAtATime() async throws {
+    #expect(RequestQueue.shared.workers == 5)
+    let counts = Mutex((now: 0, most: 0))
+    let gate = Gate()
+    let server = ScriptedService { _, _ in
+      counts.withLock { counts in
+        counts.now += 1
+        counts.most = max(counts.most, counts.now)
+      }
+      gate.wait()
+      counts.withLock { $0.now -= 1 }
+      return .status(200)
+    }
+    defer { gate.open() }
+    let queue = RequestQueue.shared
+    try await queue.setConcurrentRequests(2)
+    #expect(queue.workers == 2)
+    var tickets: [RequestTicket] = []
+    for _ in 0..<12 { tickets.append(try await queue.add(ODataRequest(server.root))) }
+    #expect(await eventually { counts.withLock { $0.now } == 2 })
+    #expect(await queue.count == 10)
+    for count in [0, 6] {
+      let error = await failure { () throws(ODataClientError) in
+        try await queue.setConcurrentRequests(count)
+      }
+      guard case .call = error?.cause else { return #expect(Bool(false), "\(error as Any)") }
+    }
+    try await queue.setConcurrentRequests(5)
+    #expect(await eventually { counts.withLock { $0.now } == 5 })
+    #expect(await queue.count == 7)
+    gate.open()
+    for ticket in tickets { #expect(try await ticket.response().status == 200) }
+    #expect(counts.withLock { $0.most } == 5)
+  }
+
+  @Test(
+    "A sign of network activity is shown while a request is under way, unless it is off (ios/REQ-30)"
+  )
+  func activity() async throws {
+    let gate = Gate()
+    let server = ScriptedService { _, _ in
+      gate.wait()
+      return .status(200)
+    }
+    defer { gate.open() }
+    let queue = RequestQueue(ODataSession(SystemTransport.make()), workers: 1)
+    #expect(await queue.reportsNetworkActivity)
+    var signs = await queue.networkActivity().makeAsyncIterator()
+    #expect(await signs.next() == false)
+    let ticket = try await queue.add(ODataRequest(server.root))
+    #expect(await signs.next() == true)
+    await queue.setReportsNetworkActivity(false)
+    #expect(await signs.next() == false)
+    #expect(await queue.isNetworkInUse)
+    await queue.setReportsNetworkActivity(true)
+    #expect(await signs.next() == true)
+    gate.open()
+    _ = try await ticket.response()
+    #expect(await signs.next() == false)
+    await queue.terminate()
+    #expect(await signs.next() == nil)
+  }
+
   @Test("No more requests are under way than there are workers (adr/RQM-1, A13, A49, B16)")
   func bounded() async throws {
     let counts = Mutex((now: 0, most: 0))
@@ -115,7 +181,7 @@ struct QueueTests {
   }
 
   @Test(
-    "What waits is never sent once it is taken back, and what is under way is cut (ios/REQ-30, REQ-36, CS-85)"
+    "What waits is never sent once it is taken back, and what is under way is cut (ios/REQ-36, CS-85)"
   )
   func cancel() async throws {
     let gate = Gate()
@@ -255,7 +321,7 @@ struct QueueTests {
   }
 
   @Test(
-    "Three layers: a queue orders, a session performs, and a transport of the app's own connects and delivers (adr/RQM-7, RQM-10, RQM-11)"
+    "Three layers: a queue orders, a session performs, and a transport of the app's own connects and delivers (adr/RQM-7, RQM-10)"
   )
   func layers() async throws {
     let transport = RecordingTransport { request in
@@ -293,7 +359,9 @@ struct QueueTests {
     #expect(progress.receivedBytes == 2000 && progress.toReceiveBytes == 2000)
   }
 
-  @Test("An app sees what waits and what is under way (adr/RQM-5, RQM-8)")
+  @Test(
+    "An app sees what waits and what is under way; two queues work for two servers at once (adr/RQM-5, RQM-8, SV-39)"
+  )
   func introspection() async throws {
     let gate = Gate()
     let server = ScriptedService { _, _ in
@@ -301,6 +369,7 @@ struct QueueTests {
       return .status(200)
     }
     let queue = RequestQueue(ODataSession(SystemTransport.make()), workers: 1)
+    let elsewhere = Self.echo()
     let other = RequestQueue(ODataSession(SystemTransport.make()), workers: 1)
     #expect(await !queue.hasRequests)
     let first = try await queue.add(ODataRequest(server.root + "1"), name: "one")
@@ -310,6 +379,11 @@ struct QueueTests {
     #expect(await queue.requests.map(\.isUnderWay) == [true, false])
     #expect(await queue.requests.first?.id == first.id)
     #expect(await other.requests.isEmpty)
+    // The other one works for its own server while this one is held.
+    let own = try await other.add(ODataRequest(elsewhere.root + "x"), name: "else")
+    #expect(try await own.response().text == "/x")
+    #expect(elsewhere.lines == ["GET /x"] && server.lines == ["GET /1"])
+    #expect(await queue.requests.map(\.name) == ["one", "two"])
     gate.open()
     _ = try await first.response()
   }

@@ -16,6 +16,20 @@ func failure(_ call: () async throws(ODataClientError) -> Void) async -> ODataCl
 
 @Suite("A service on the network")
 struct ServiceTests {
+  @Test("A key is made of a variable: a number, a text, or all parts by their names")
+  func keysOfVariables() async throws {
+    let server = SmallService.serve { _, _ in .status(404) }
+    let service = try await ODataService.open(
+      server.root, session: ODataSession(SystemTransport.make()))
+    for (id, address) in [(7, "Items(7)"), (5_000_000_000, "Items(5000000000)")] {
+      #expect(try service.address(of: "Items", key: ODataKey(id)) == address)
+    }
+    let (name, number) = ("x'y", Int32(2))
+    #expect(try service.address(of: "Items", key: ODataKey(name)) == "Items('x''y')")
+    let parts: [String: EdmValue] = ["B": .int32(number), "A": .string(name)]
+    #expect(try service.address(of: "Parts", key: ODataKey(parts)) == "Parts(A='x''y',B=2)")
+  }
+
   @Test("Opening reads the service document, then the metadata, and nothing else")
   func open() async throws {
     let server = SmallService.serve { _, _ in .status(500) }

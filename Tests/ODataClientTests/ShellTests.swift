@@ -5,7 +5,7 @@ import Testing
 /// `ferry odata` in a process of its own, against pyslet behind nginx with TLS.
 @Suite("ferry odata with a service on the network", .timeLimit(.minutes(60)))
 struct ShellTests {
-  private static func ferry(
+  static func ferry(
     _ words: [String], input: String = ""
   ) throws -> (
     code: Int32, output: String, errors: String

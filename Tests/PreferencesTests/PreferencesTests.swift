@@ -67,15 +67,16 @@ struct PreferencesTests {
   let size = PreferenceKey<Int>("size", default: 12, in: 6...72)
 
   @Test(
-    "Every part's defaults stand in one place, and hold until something is set (adr/PRF-1, PRF-13; adr/PAS-1)"
+    "Every part's defaults are in one place, and hold until something is set (adr/PRF-1, PRF-13)"
   )
   func defaults() throws {
     let preferences = try open()
     let table = KnownPreferences.all.map { "\($0.name) \($0.typeName) \($0.defaultValue.text)" }
     #expect(
       table == [
-        "SDM_CONNECTIVITY_HTTPS_PORT int 443", "SDM_CONNECTIVITY_CONNTIMEOUT int 60000",
-        "SDM_CONNECTIVITY_SCONNTIMEOUT int 60000", "SDM_CONNECTIVITY_HANDLER_CLASS_NAME text ",
+        "SDM_CONNECTIVITY_HTTPS_PORT int 443", "SDM_CONNECTIVITY_CONNTIMEOUT int 10000",
+        "SDM_CONNECTIVITY_SCONNTIMEOUT int 60000", "FERRY_CONNECTIVITY_LANGUAGE text ",
+        "SDM_CONNECTIVITY_HANDLER_CLASS_NAME text ",
         "SDM_PERSISTENCE_SECUREMODE bool true", "PERSISTENCE_DEFAULTFOLDER_PATH_STRING text ",
         "PERSISTENCE_ACCESS_CONTROL_SIGNER_ID text ", "PARSER_DEFAULTFOLDER_PATH text ",
         "SDM_CACHE_CAPACITY int 0", "SAPPASSPORT_ENABLED bool false",
@@ -128,7 +129,7 @@ struct PreferencesTests {
     }
   }
 
-  @Test("Texts are read as the type of the key: the string-only store (adr/PRF-3, A51; adr/B17)")
+  @Test("Texts are read as the type of the key: the string-only store (adr/PRF-3)")
   func texts() throws {
     let preferences = try open()
     try preferences.setText("SAPPASSPORT_ENABLED", to: "true")

@@ -17,6 +17,39 @@ struct ReferenceTests {
     let families = Dictionary(grouping: ids) { $0.prefix { $0 != "/" } }.mapValues(\.count)
     #expect(families == ["sync": 124, "ios": 401, "adr": 386, "facts": 49])
   }
+
+  @Test("What the pages name as ours is declared, and what is declared is not called \"not here\"")
+  func symbols() {
+    let sources = House.sources.filter { !$0.isIn("Sources/Programs", "Sources/System") }
+    let declared = ReferenceSymbols.declared(in: sources)
+    let client = ReferenceSymbols.declared(
+      in: sources.filter { $0.isIn("Sources/Client", "Sources/Reference") })
+    let tests = Set(
+      House.tests.flatMap { file in
+        file.tokens.indices.filter { file.tokens[$0].text == "func" }
+          .map { file.tokens.text($0 + 1) }
+      })
+    for page in ReferenceSymbols.pages {
+      let lines = House.read("Documentation/\(page)").components(separatedBy: "\n")
+      #expect(
+        ReferenceSymbols.violations(
+          in: page, lines, declared: declared, client: client, tests: tests) == [])
+    }
+  }
+
+  @Test("A name that there is not, and a name called missing that is there, are told")
+  func wrongSymbols() {
+    let page = [
+      "| `a` | `Thing.run(_:)`, `.gone` |", "| `UPLOADING`, `nothing` | not here, because |",
+      "| sync/X1 | asks | `Thing.stop` | shown | |", "| `b` | `Thing`: `ATests/BTests.first` |",
+    ]
+    let found = ReferenceSymbols.violations(
+      in: "P.md", page, declared: ["Thing", "run"], client: ["uploading"], tests: [])
+    #expect(
+      found.map(\.found) == [".gone", "UPLOADING is declared as uploading", "Thing.stop"])
+    #expect(found.map(\.line) == [1, 2, 3])
+    #expect(ReferenceSymbols.swiftName("CONNECTION_ERROR") == "connectionError")
+  }
 }
 
 @Suite("The pages about the reference can be wrong")

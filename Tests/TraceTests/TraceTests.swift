@@ -97,6 +97,13 @@ struct TraceTests {
     trace.start()
     trace.level = .high
     #expect(try trace.record().level == .medium)
+    _ = try trace.createStep()
+    let running = try trace.createRequest()
+    #expect(running.passport.flags == TraceLevel.medium.flags)
+    #expect(try Passport(header: running.headers[0].value).flags == TraceLevel.medium.flags)
+    trace.level = .clientOnly
+    #expect(try trace.createRequest().headers[2].value.hasSuffix("-01"))
+    trace.level = .high
     trace.start()
     _ = try trace.createStep()
     let request = try trace.createRequest()

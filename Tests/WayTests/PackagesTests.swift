@@ -20,7 +20,9 @@ extension Way {
         place, place.file("notes.db"), partition: "Notes=AgencyID:claim:agency", users: [])
     }
 
-    @Test("Two packages in one server: two devices, one user, one port, each with its own rows")
+    @Test(
+      "Two packages in one server: two devices, one user, one port, each with its own rows (sync/Q1; facts/2.1)"
+    )
     func two() async throws {
       let flights = try await Business.flights(bookings: 50)
       let notes = try await notes(["AG-01", "AG-02", "AG-01"])

@@ -95,6 +95,7 @@ public final class FerryDatabase: Sendable {
     let observers = Observers()
     self.observers = observers
     if let handler { observers.register(handler) }
+    store.listsImports.store(observers.hearsEachObject, ordering: .relaxed)
     let session = Session(
       store: store, observers: observers, settings: profile.session, secrets: profile.secrets)
     let statusBoard = StatusBoard()
@@ -169,6 +170,7 @@ public final class FerryDatabase: Sendable {
     _ handler: any StepHandler, on actor: (any Actor)? = nil
   ) {
     observers.register(handler, on: actor)
+    store.listsImports.store(observers.hearsEachObject, ordering: .relaxed)
     act { session throws(FerryError) in try session.tellOwed() }
   }
 
@@ -183,6 +185,7 @@ public final class FerryDatabase: Sendable {
     _ handler: any StepHandler, of type: Object.Type, on actor: (any Actor)? = nil
   ) {
     observers.register(handler, of: Object.entity.name, on: actor)
+    store.listsImports.store(observers.hearsEachObject, ordering: .relaxed)
     act { session throws(FerryError) in try session.tellOwed() }
   }
 

@@ -64,7 +64,7 @@ private struct NewRows {
     isPossible = !run.pendingEntities.contains(entity.name)
     batchRows = access.newBatchRows
     // Where each row's number is asked for, they go one by one.
-    hasMetKnown = batchRows < 2 || run.notes(partition)
+    hasMetKnown = batchRows < 2 || run.notes(partition) || run.listsObjects
     single = try run.connection.statement(access.insertNew)
     batchText = access.insertNewBatch
   }
@@ -86,6 +86,7 @@ private struct NewRows {
     guard isBatchLikely else { return 0 }
     take(index)
     run.noteNew(entity, run.connection.lastInsertRowID, partition)
+    run.list(entity, run.connection.lastInsertRowID)
     return 1
   }
 

@@ -63,6 +63,10 @@ final class ImportRun {
   let checkpoint: Checkpoint
   private var rows: [String: Rows] = [:]
   var changes: [String: EntityChanges] = [:]
+  /// What came, object by object, where a handler wants to hear of each.
+  private var objects: [String: [Int64]] = [:]
+  /// Whether it is noted.
+  let listsObjects: Bool
   /// Change of sum and count by partition.
   var sums: [Int64: (sum: UInt64, count: Int64)] = [:]
   /// Objects whose pending operations must be laid on top again.
@@ -84,6 +88,12 @@ final class ImportRun {
     self.store = store
     self.connection = connection
     self.checkpoint = checkpoint
+    listsObjects = store.listsImports.load(ordering: .relaxed)
+  }
+
+  /// An object has come, new or with other values.
+  func list(_ entity: String, _ object: Int64) {
+    if listsObjects { objects[entity, default: []].append(object) }
   }
 
   func run() throws(FerryError) -> ImportedChanges {
@@ -113,7 +123,8 @@ final class ImportRun {
     let entities = changes.values.sorted { $0.entity < $1.entity }
     if isFirst || !entities.isEmpty {
       try sql { () throws(SQLiteError) in
-        try NoticeTable.owe(entities, group: self.checkpoint.group, self.connection)
+        try NoticeTable.owe(
+          entities, objects: self.objects, group: self.checkpoint.group, self.connection)
       }
     }
     return ImportedChanges(
@@ -211,6 +222,7 @@ final class ImportRun {
         connection, OriginalRow(object: object, partition: partition, hash: hash, values: values))
       touched[entity.name, default: []].insert(object)
       note(entity, object, partition)
+      list(entity.name, object)
       changes[entity.name, default: EntityChanges(entity: entity.name)].updated += 1
       return
     }
@@ -219,6 +231,7 @@ final class ImportRun {
     {
       count(partition, plus: hash)
       note(entity, connection.lastInsertRowID, partition)
+      list(entity.name, connection.lastInsertRowID)
       changes[entity.name, default: EntityChanges(entity: entity.name)].inserted += 1
       return
     }
@@ -230,6 +243,7 @@ final class ImportRun {
     guard known.hash != hash || known.partition != partition else { return }
     try table.updateDownloaded(
       connection, object: known.object, values: values, partition: partition, hash: hash)
+    list(entity.name, known.object)
     changes[entity.name, default: EntityChanges(entity: entity.name)].updated += 1
   }
 
@@ -379,19 +393,5 @@ final class ImportRun {
 
   func sql<Result>(_ body: () throws(SQLiteError) -> Result) throws(FerryError) -> Result {
     try store.sql(body)
-  }
-}
-
-/// Which server each group was downloaded from.
-struct Eras {
-  let transaction: Transaction
-
-  init(_ transaction: Transaction) { self.transaction = transaction }
-
-  /// What was downloaded is of no server's era any more: whichever is asked next begins afresh, and
-  /// what is still on its way from another is thrown away. What is shown stays until the import.
-  func forget() throws(FerryError) {
-    try transaction.run(
-      "UPDATE ferry_checkpoint SET era = iif(era IS NULL, NULL, ''), staged_era = NULL")
   }
 }

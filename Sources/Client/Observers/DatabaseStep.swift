@@ -83,6 +83,9 @@ public enum DatabaseStep: Sendable {
   /// The import waits for a handler that has no actor of its own. On an actor of the app's this is
   /// reported in order and the import does not wait for it: it may be visible by then.
   case importBegins(group: String)
+  /// An import brought this object, new or with other values; `imported` of its entity follows. Only
+  /// for a handler with `hearsEachObject`.
+  case importedObject(ImportedObject)
   /// An import changed objects of this entity; `importEnded` follows.
   case imported(EntityChanges)
   /// Everything up to a checkpoint of this synchronization group is visible.

@@ -11,6 +11,7 @@ package final class Observers: Sendable {
     let entity: String?
     /// Where it is called; nil for the thread that tells.
     let actor: (any Actor)?
+    let hearsEachObject: Bool
   }
 
   /// What is let go first while the app's actor is too far behind.
@@ -69,7 +70,10 @@ package final class Observers: Sendable {
   ) {
     state.withLock { state in
       state.registrations.removeAll { $0.entity == entity }
-      state.registrations.append(Registration(handler: handler, entity: entity, actor: actor))
+      state.registrations.append(
+        Registration(
+          handler: handler, entity: entity, actor: actor,
+          hearsEachObject: handler.hearsEachObject))
     }
   }
 
@@ -126,8 +130,15 @@ package final class Observers: Sendable {
     while let (notice, handlers) = try next(of: store) {
       if store.world.has(.callbackKept), notice.kind == .replayFailure { return }
       if let step = try step(of: notice, store) {
-        if !handlers.contains(where: isEvents) { events.hear(step) }
-        for handler in handlers { handler.handler.handle(step) }
+        if !handlers.contains(where: isEvents), notice.hasCounts { events.hear(step) }
+        for handler in handlers {
+          if handler.hearsEachObject {
+            for object in try Self.objects(of: notice, store) {
+              handler.handler.handle(.importedObject(object))
+            }
+          }
+          if notice.hasCounts { handler.handler.handle(step) }
+        }
       }
       try forget(notice, of: store, isWhole: handlers.contains { $0.entity == nil })
     }
@@ -158,8 +169,15 @@ package final class Observers: Sendable {
     defer { store.endTelling() }
     while let (notice, handlers) = try next(of: store) {
       if let step = try step(of: notice, store) {
-        if !handlers.contains(where: isEvents) { events.hear(step) }
-        for handler in handlers { await report(step, to: handler) }
+        if !handlers.contains(where: isEvents), notice.hasCounts { events.hear(step) }
+        for handler in handlers {
+          if handler.hearsEachObject {
+            for object in try Self.objects(of: notice, store) {
+              await report(.importedObject(object), to: handler)
+            }
+          }
+          if notice.hasCounts { await report(step, to: handler) }
+        }
       }
       try forget(notice, of: store, isWhole: handlers.contains { $0.entity == nil })
     }
@@ -189,6 +207,11 @@ package final class Observers: Sendable {
     }
     guard isNew else { return }
     tell(isLow ? .storageLow : .storageRecovered)
+  }
+
+  /// Whether a handler wants to hear of each object of an import.
+  package var hearsEachObject: Bool {
+    state.withLock { $0.registrations.contains(where: \.hearsEachObject) }
   }
 
   /// Whether there is a handler of the database.
@@ -268,7 +291,8 @@ package final class Observers: Sendable {
     var known = state.withLock { $0.registrations }
     if events.isFollowed, !known.contains(where: { $0.entity == nil }) {
       // Those who follow events hear what is owed in place of a handler.
-      known.append(Registration(handler: events, entity: nil, actor: nil))
+      known.append(
+        Registration(handler: events, entity: nil, actor: nil, hearsEachObject: false))
     }
     guard !known.isEmpty else { return nil }
     let whole = known.first { $0.entity == nil }
@@ -324,10 +348,27 @@ package final class Observers: Sendable {
   }
 }
 
+extension Observers {
+  /// The objects of an import that are still there.
+  private static func objects(
+    of notice: Notice, _ store: Store
+  ) throws(FerryError) -> [ImportedObject] {
+    guard notice.kind == .entityImported,
+      let entity = notice.entity.flatMap(store.model.entity(named:))
+    else { return [] }
+    var objects: [ImportedObject] = []
+    for object in notice.objects {
+      if let record = try Records(store).of(entity, object: object) {
+        objects.append(ImportedObject(record))
+      }
+    }
+    return objects
+  }
+}
+
 extension EntityChanges {
   fileprivate init?(_ notice: Notice) {
-    let counts = (notice.content ?? "").split(separator: " ").compactMap { Int($0) }
-    guard let entity = notice.entity, counts.count == 3 else { return nil }
+    guard let entity = notice.entity, let counts = notice.counts else { return nil }
     self.init(entity: entity)
     (inserted, updated, deleted) = (counts[0], counts[1], counts[2])
   }

@@ -25,6 +25,13 @@
 /// database.register(handler, on: MainActor.shared)
 /// ```
 public protocol StepHandler: Sendable {
+  /// Whether `importedObject` is reported for each object of an import, before `imported`. Read once,
+  /// when the handler is registered; false without an implementation.
+  ///
+  /// Only imports that come while such a handler is registered list their objects. It costs: a first
+  /// import of 100,000 rows takes longer, and calls the handler 100,000 times.
+  var hearsEachObject: Bool { get }
+
   /// Hears a step. Write a `default`: more steps may come with later versions.
   func handle(_ step: DatabaseStep)
 
@@ -42,6 +49,9 @@ public protocol StepHandler: Sendable {
 }
 
 extension StepHandler {
+  /// Counts are enough.
+  public var hearsEachObject: Bool { false }
+
   /// The synchronization goes on.
   public func answer(
     to context: SynchronizationContext, of groups: [String]

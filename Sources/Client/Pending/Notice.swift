@@ -16,6 +16,24 @@ package struct Notice: Sendable, Equatable {
   package let content: String?
   /// By the handler of its entity, while there was none of the database.
   package let isHeard: Bool
+
+  /// Of an import: inserted, updated and deleted objects.
+  var counts: [Int]? { Notice.counts(of: content) }
+
+  /// False for a notice that only continues the list of an import's objects.
+  var hasCounts: Bool { kind != .entityImported || counts != [0, 0, 0] }
+
+  /// Of an import: the objects that it brought, where a handler wants to hear of each.
+  var objects: [Int64] {
+    guard kind == .entityImported, let list = content?.split(separator: "|").dropFirst().first
+    else { return [] }
+    return list.split(separator: ",").compactMap { Int64($0) }
+  }
+
+  static func counts(of content: String?) -> [Int]? {
+    let counts = (content ?? "").split(separator: " ").prefix(3).compactMap { Int($0) }
+    return counts.count == 3 ? counts : nil
+  }
 }
 
 package enum NoticeTable {
@@ -37,9 +55,14 @@ package enum NoticeTable {
       .optional(content))
   }
 
-  /// One for each entity that changed, then one that the import is whole (sync/M20).
+  /// Objects that one notice lists: as many records are read at once when it is told.
+  static let listed = 1_000
+
+  /// One for each entity that changed, then one that the import is whole (sync/M20). `objects` are
+  /// those that are told one by one.
   static func owe(
-    _ changes: [EntityChanges], group: String, _ connection: Connection
+    _ changes: [EntityChanges], objects: [String: [Int64]] = [:], group: String,
+    _ connection: Connection
   )
     throws(SQLiteError)
   {
@@ -49,11 +72,23 @@ package enum NoticeTable {
       try join(&changes, group, connection)
     }
     for change in changes {
+      var rest = objects[change.entity, default: []][...]
+      while rest.count > listed {
+        let list = rest.prefix(listed)
+        rest = rest.dropFirst(listed)
+        try owe(
+          .entityImported, entity: change.entity, content: "0 0 0\(text(of: list))", connection)
+      }
       try owe(
         .entityImported, entity: change.entity,
-        content: "\(change.inserted) \(change.updated) \(change.deleted)", connection)
+        content: "\(change.inserted) \(change.updated) \(change.deleted)\(text(of: rest))",
+        connection)
     }
     try owe(.importSuccess, entity: nil, content: group, connection)
+  }
+
+  private static func text(of objects: ArraySlice<Int64>) -> String {
+    objects.isEmpty ? "" : " |" + objects.map(String.init).joined(separator: ",")
   }
 
   /// Callbacks that wait before they are joined: an app without a handler must not fill its disk.
@@ -72,8 +107,7 @@ package enum NoticeTable {
     let known = try connection.rows(
       "SELECT entity, content FROM ferry_notice WHERE kind = 'entityImported' ORDER BY number")
     for row in known {
-      let counts = (row[1].text ?? "").split(separator: " ").compactMap { Int($0) }
-      guard let entity = row[0].text, counts.count == 3 else { continue }
+      guard let entity = row[0].text, let counts = Notice.counts(of: row[1].text) else { continue }
       let place = changes.firstIndex { $0.entity == entity } ?? changes.endIndex
       if place == changes.endIndex { changes.append(EntityChanges(entity: entity)) }
       changes[place].inserted += counts[0]

@@ -52,6 +52,8 @@ package final class Store: Sendable {
   package let submitsAutomatically = Mutex(false)
   /// Sees which visible rows a transaction changes.
   package let rowWatch: RowWatch
+  /// Whether imports note each object for a handler that hears of each.
+  package let listsImports = Atomic<Bool>(false)
   private let modelGuard: ModelGuard
   /// For how long the data may be used without the server; nil: for ever.
   let lease = Mutex<LeaseMachine?>(nil)

@@ -1,6 +1,7 @@
 import FerryHTTP
 import FerryHTTPClient
 import FerryOData
+import Synchronization
 
 /// Which of the waiting requests go first. Within a priority the order is that of adding.
 public enum RequestPriority: Int, Sendable, Hashable, CaseIterable, Comparable {
@@ -66,14 +67,22 @@ public actor RequestQueue {
   public static let mostConcurrentRequests = 5
 
   /// How many requests are sent side by side.
-  public nonisolated let workers: Int
+  public nonisolated var workers: Int { limit.withLock { $0 } }
+
+  /// The queue of an app that needs no other: five requests at a time, over a session with the
+  /// default options.
+  public static let shared = RequestQueue(ODataSession(), limit: mostConcurrentRequests)
+
+  private nonisolated let limit: Mutex<Int>
   private let session: ODataSession
   private var waiting: [Item] = []
   private var underWay: [Int: Item] = [:]
-  private var lastID = 0
+  var lastID = 0
   private var isPaused = false
-  private var isTerminated = false
+  private(set) var isTerminated = false
   private var listeners: [Int: AsyncStream<RequestEvent>.Continuation] = [:]
+  var signs: [Int: AsyncStream<Bool>.Continuation] = [:]
+  var wasActivityShown = false
   private var finished = TransportProgress()
   private var sizes: [Int: Int] = [:]
 
@@ -89,21 +98,36 @@ public actor RequestQueue {
 
   /// A queue with 1 to 4 workers; a larger number becomes 4, and one below 1 becomes 1.
   public init(_ session: ODataSession, workers: Int = RequestQueue.mostWorkers) {
+    self.init(session, limit: min(max(workers, 1), Self.mostWorkers))
+  }
+
+  private init(_ session: ODataSession, limit: Int) {
     self.session = session
-    self.workers = min(max(workers, 1), Self.mostWorkers)
+    self.limit = Mutex(limit)
   }
 
   /// A queue with 1 to 5 requests at a time. Throws `call` for any other number.
   public init(
     _ session: ODataSession, concurrentRequests: Int
   ) throws(ODataClientError) {
-    guard (1...Self.mostConcurrentRequests).contains(concurrentRequests) else {
+    self.init(session, limit: try Self.allowed(concurrentRequests))
+  }
+
+  /// Changes how many requests are sent side by side, 1 to 5. What is under way goes on; throws
+  /// `call` for any other number, and changes nothing.
+  public func setConcurrentRequests(_ count: Int) throws(ODataClientError) {
+    let allowed = try Self.allowed(count)
+    limit.withLock { $0 = allowed }
+    start()
+  }
+
+  private static func allowed(_ count: Int) throws(ODataClientError) -> Int {
+    guard (1...mostConcurrentRequests).contains(count) else {
       throw ODataClientError(
-        call: "\(concurrentRequests) requests at a time are not allowed", "RequestQueue",
-        hint: "choose 1 to \(Self.mostConcurrentRequests)")
+        call: "\(count) requests at a time are not allowed", "RequestQueue",
+        hint: "choose 1 to \(mostConcurrentRequests)")
     }
-    self.session = session
-    workers = concurrentRequests
+    return count
   }
 
   // What waits, and how it goes on.
@@ -119,6 +143,8 @@ public actor RequestQueue {
   }
   /// Whether a request is under way: what a sign of network activity shows.
   public var isNetworkInUse: Bool { !underWay.isEmpty }
+  /// Whether `networkActivity` reports; on by default.
+  public internal(set) var reportsNetworkActivity = true
 
   /// Adds a request and returns at once.
   ///
@@ -256,6 +282,7 @@ public actor RequestQueue {
       item.task = Task { await work(id, requests) }
       underWay[id] = item
     }
+    reportActivity()
   }
 
   private func work(_ id: Int, _ requests: [ODataRequest]) async {
@@ -323,7 +350,9 @@ public actor RequestQueue {
   private func closeIfOver() {
     guard isTerminated, underWay.isEmpty else { return }
     for listener in listeners.values { listener.finish() }
+    for sign in signs.values { sign.finish() }
     listeners = [:]
+    signs = [:]
   }
 
   private static func takenBack(

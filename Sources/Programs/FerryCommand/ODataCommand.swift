@@ -30,10 +30,12 @@ enum ODataCommand: Subcommand {
     - reads standard input.
 
     get prints the entries at an address of a service, page after page, one JSON object per line. At
-    the root of a service it prints the collections. create and update take the properties as a JSON
-    object. update and delete succeed only if nobody else has changed the object (its ETag). Without
-    --service, the root of the service is the address without its last path segment. An untrusted
-    certificate is shown with its fingerprint and refused, unless --trust names the fingerprint.
+    the root of a service it prints the collections, of Items(7)/Name that property, and of $count
+    and $value what the service sends. Spaces in an address are encoded. create and update take the
+    properties as a JSON object, and refuse one that the metadata does not have. update and delete
+    succeed only if nobody else has changed the object (its ETag). Without --service, the root of
+    the service is the address before the set. An untrusted certificate is shown with its
+    fingerprint and refused, unless --trust names the fingerprint.
 
     Exit codes: 0 it was read; 1 it was refused, with one line that says why and where;
     2 wrong usage.
