@@ -43,6 +43,33 @@ public struct P256Key: Sendable, Equatable {
     return signature
   }
 
+  /// The same as r and s, 32 bytes each (RFC 7518, 3.4), which `WebKey` verifies: always 64 bytes.
+  public func signFixed(_ bytes: [UInt8]) throws(CryptoError) -> [UInt8] {
+    guard let fixed = P256Key.fixed(try sign(bytes)[...]) else {
+      throw CryptoError("the system made no signature that can be read", hint: "Try again.")
+    }
+    return fixed
+  }
+
+  /// Of `SEQUENCE { INTEGER r, INTEGER s }`; nil for anything else.
+  private static func fixed(_ signature: ArraySlice<UInt8>) -> [UInt8]? {
+    var rest = signature
+    guard rest.popFirst() == 0x30, rest.popFirst().map({ Int($0) }) == rest.count else {
+      return nil
+    }
+    var numbers: [UInt8] = []
+    for _ in 0..<2 {
+      guard rest.popFirst() == 0x02, let count = rest.popFirst(), rest.count >= Int(count) else {
+        return nil
+      }
+      let digits = rest.prefix(Int(count)).drop { $0 == 0 }
+      rest = rest.dropFirst(Int(count))
+      guard digits.count <= 32 else { return nil }
+      numbers += [UInt8](repeating: 0, count: 32 - digits.count) + digits
+    }
+    return rest.isEmpty ? numbers : nil
+  }
+
   /// Whether a signature is that of `bytes` under a public key (SubjectPublicKeyInfo, as DER).
   public static func verify(
     _ signature: [UInt8], of bytes: [UInt8], publicKeyInfo: [UInt8]

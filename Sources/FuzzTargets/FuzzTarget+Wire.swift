@@ -127,12 +127,18 @@ extension FuzzTarget {
       }
       if let login = LoginRequest(request.body) {
         let again = LoginRequest(
-          written([("user", login.user), ("password", login.password), ("device", login.device)]))
+          written(
+            [("user", login.user), ("password", login.password), ("device", login.device)]
+              + (login.key.map { [("key", Base64.encode($0))] } ?? [])))
         if again != login || login.device.isEmpty { return "a login written is read otherwise" }
       }
       if let renewal = RenewalRequest(request.body) {
         let again = RenewalRequest(
-          written([("refreshToken", renewal.refreshToken), ("device", renewal.device)]))
+          written(
+            [("refreshToken", renewal.refreshToken), ("device", renewal.device)]
+              + (renewal.proof.map {
+                [("key", Base64.encode($0.key)), ("proof", Base64.encode($0.signature))]
+              } ?? [])))
         if again != renewal { return "a renewal written is read otherwise" }
       }
       if let answer = LoginAnswer(request.body), LoginAnswer(answer.encoded()) != answer {

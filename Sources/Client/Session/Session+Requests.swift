@@ -21,6 +21,7 @@ extension Session {
     }
     writer.field("device", device)
     writer.field("package", store.model.id)
+    nameKey(&writer)
     writer.endObject()
     lanes[.exchange] = Reception(.login)
     var request = SessionRequest(lane: .exchange, path: "login", body: writer.bytes, token: nil)
@@ -31,8 +32,10 @@ extension Session {
   func tokenRequest() throws(FerryError) -> SessionRequest {
     var writer = JSONWriter()
     writer.beginObject()
-    writer.field("refreshToken", try token(.refreshToken))
+    let refresh = try token(.refreshToken)
+    writer.field("refreshToken", refresh)
     writer.field("device", try setting(.device))
+    if let refresh { try prove(refresh, &writer) }
     writer.endObject()
     lanes[.exchange] = Reception(.token)
     var request = SessionRequest(lane: .exchange, path: "token", body: writer.bytes, token: nil)

@@ -1,3 +1,4 @@
+import FerryCrypto
 import FerryJSON
 import FerryModel
 import FerrySQLite
@@ -95,6 +96,8 @@ package final class Session {
   let secrets: DatabaseSecrets?
   /// What was read from there.
   var knownTokens: (mark: String, tokens: DeviceTokens)?
+  /// As it was read last: the app's store may be locked later.
+  var knownLoginKey: P256Key?
   /// Why the tokens cannot be read.
   var secretsFailure: FerryError?
 

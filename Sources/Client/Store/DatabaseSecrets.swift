@@ -43,6 +43,7 @@ public struct DatabaseSecrets: Sendable, Equatable {
     do {
       try store.removeSecret(keyName)
       try store.removeSecret(tokensName)
+      try store.removeSecret(loginKeyName)
     } catch {
       throw failure("the secrets of the database", "removed", error)
     }
@@ -54,6 +55,20 @@ public struct DatabaseSecrets: Sendable, Equatable {
 
   private var keyName: String { "\(name) key" }
   private var tokensName: String { "\(name) tokens" }
+  private var loginKeyName: String { "\(name) login key" }
+
+  /// The key with which the device renews its session; made the first time.
+  func loginKey(_ make: () throws(FerryError) -> [UInt8]) throws(FerryError) -> [UInt8] {
+    do {
+      if let known = try store.secret(loginKeyName) { return known }
+    } catch {
+      throw failure("the login key of the database", "read", error)
+    }
+    let made = try make()
+    do { return try store.addSecret(loginKeyName, made) } catch {
+      throw failure("the login key of the database", "kept", error)
+    }
+  }
 
   /// What is kept for this device; nil: nothing, or it is of another one.
   func tokens(of device: String) throws(FerryError) -> DeviceTokens? {

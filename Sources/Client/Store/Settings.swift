@@ -14,6 +14,8 @@ package enum Settings {
     case registration, activationCode
     /// A session of before that the server does not know to have ended.
     case endedToken
+    /// The private key with which the device proves that its refresh token is its own.
+    case loginKey
     /// For how long the data may be used without the server, and when the session ends.
     case lease, sessionEnd, sessionEndTold
     /// What the server said that it takes, parted by blanks; nil before its first word.

@@ -23,6 +23,8 @@ public struct AuditLog: Sendable {
     case deviceAdded, keyMade, keyRotated
     /// Sessions ended before their time; a device lost its sessions to newer ones of its user.
     case sessionEnded, deviceRemoved
+    /// A refresh token was presented once more.
+    case tokenRepeated
     /// What an operator decided about a device, and what the device answered.
     case deviceLocked, deviceUnlocked, wipeOrdered, wipeReceipt, wipeRefused, templateAssigned
     case activationMade
@@ -36,7 +38,7 @@ public struct AuditLog: Sendable {
     var isOfOperator: Bool {
       switch self {
       case .login, .loginRefused, .sessionRefused, .operationRefused, .deviceAdded, .sessionEnded,
-        .deviceRemoved, .loggedOut, .deviceUnregistered:
+        .deviceRemoved, .tokenRepeated, .loggedOut, .deviceUnregistered:
         false
       case .keyMade, .keyRotated, .deviceLocked, .deviceUnlocked, .wipeOrdered, .wipeReceipt,
         .wipeRefused, .templateAssigned, .activationMade, .packageDeployed, .packageWithdrawn,

@@ -11,6 +11,8 @@ public struct LoginRequest: Sendable, Equatable {
   public let package: String?
   /// An activation code, in place of a password.
   public let code: String?
+  /// The public key of the device, which renews the session from then on; nil for devices of before.
+  public let key: [UInt8]?
   /// The device's own id, never empty.
   public let device: String
 
@@ -22,6 +24,7 @@ public struct LoginRequest: Sendable, Equatable {
     else { return nil }
     token = node["token"]?.string
     code = node["code"]?.string
+    key = TokenProof.key(node)
     package = node["package"]?.string
     let secret = code ?? node["password"]?.string
     guard token != nil || node["user"]?.string != nil && secret != nil else {
@@ -39,6 +42,8 @@ public struct RenewalRequest: Sendable, Equatable {
   /// A newer token of the issuer, where one let the user in.
   public let token: String?
   public let device: String
+  /// That the device has the key of the session.
+  public let proof: TokenProof?
 
   /// Nil where the body is none.
   public init?(_ body: [UInt8]) {
@@ -48,6 +53,7 @@ public struct RenewalRequest: Sendable, Equatable {
     refreshToken = token
     self.token = node["token"]?.string
     self.device = device
+    proof = TokenProof(node)
   }
 }
 

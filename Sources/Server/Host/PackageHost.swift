@@ -46,6 +46,9 @@ public struct PackageHost: Sendable {
           device: device,
           reason: reason)
       }
+      service.onRepeatedToken = { user, device in
+        audit.note(.tokenRepeated, user: user, device: device)
+      }
       service.onRefusedRight = { owner, operation, reason in
         audit.note(
           .operationRefused, user: owner.user.text, device: owner.device.text,

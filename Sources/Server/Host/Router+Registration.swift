@@ -28,7 +28,7 @@ extension Router {
     try await doorkeeper.mayTry(login, from: address)
     do throws(ServerError) {
       let activated = try await service.activate(
-        code, of: login.user, device: login.device, package: login.package)
+        code, of: login.user, device: login.device, package: login.package, key: login.key)
       await doorkeeper.tried(login, from: address, isRight: true)
       return activated
     } catch {

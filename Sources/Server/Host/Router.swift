@@ -97,13 +97,13 @@ public struct Router: Sendable {
         record = known.record
         user = record.name
         pair = try await service.login(
-          known, device: login.device, package: login.package)
+          known, device: login.device, package: login.package, key: login.key)
       } else if let code = login.code {
         (record, pair) = try await activate(login, code, from: address)
       } else {
         record = try await doorkeeper.authenticate(login, from: address)
         pair = try await service.login(
-          record, device: login.device, package: login.package)
+          record, device: login.device, package: login.package, key: login.key)
       }
       doorkeeper.renewals.succeeded(login.device, from: address)
       audit.note(.login, user: user, device: device, address: address)
@@ -175,7 +175,7 @@ public struct Router: Sendable {
         }
       }
       let pair = try await service.renew(
-        renewal.refreshToken, device: renewal.device, login: login)
+        renewal.refreshToken, device: renewal.device, proof: renewal.proof, login: login)
       doorkeeper.renewals.succeeded(renewal.device, from: address)
       return tokens(pair)
     } catch {

@@ -3,28 +3,28 @@ import FerryWorld
 /// Sessions of users, and what becomes of them.
 extension ServiceHost {
   func login(
-    _ record: UserRecord, device: String, package: String?
+    _ record: UserRecord, device: String, package: String?, key: [UInt8]?
   ) throws(ServerError) -> TokenPair {
-    try service.login(record, device: device, package: package)
+    try service.login(record, device: device, package: package, key: key)
   }
 
   func login(
-    _ login: TokenLogin, device: String, package: String?
+    _ login: TokenLogin, device: String, package: String?, key: [UInt8]?
   ) throws(ServerError) -> TokenPair {
     let arrived = service.arrivedOperations
     defer { if service.arrivedOperations != arrived { wakeWorkers() } }
-    return try service.login(login, device: device, package: package)
+    return try service.login(login, device: device, package: package, key: key)
   }
 
   /// Renews a session; `login` is what a newer token of the user's issuer says.
   func renew(
-    _ token: String, device: String, login: TokenLogin?
+    _ token: String, device: String, proof: TokenProof?, login: TokenLogin?
   ) throws(ServerError) -> TokenPair {
     let arrived = service.arrivedOperations
     defer { if service.arrivedOperations != arrived { wakeWorkers() } }
     if let login { try service.note(login) }
     guard let provider else { throw Service.ended }
-    return try service.renew(token, device: device, provider: provider)
+    return try service.renew(token, device: device, proof: proof, provider: provider)
   }
 
   func devices() throws(ServerError) -> [RegisteredDevice] { try service.devices() }
@@ -59,9 +59,9 @@ extension ServiceHost {
   }
 
   func activate(
-    _ code: String, of user: String, device: String, package: String?
+    _ code: String, of user: String, device: String, package: String?, key: [UInt8]?
   ) throws(ServerError) -> (UserRecord, TokenPair) {
-    try service.activate(code, of: user, device: device, package: package)
+    try service.activate(code, of: user, device: device, package: package, key: key)
   }
 
   /// The user; nil: there is no such session.

@@ -14,10 +14,11 @@ struct Sessions {
   let store: any Store
   let world: World
   let keys: KeyRing
+  let repeats = RefreshRepeats()
 
   /// What a refresh token leads to.
   enum Renewal {
-    case renewed(StoredSession, token: String)
+    case renewed(StoredSession, token: String, isRepeat: Bool)
     /// A token whose successor was used: the session has ended now.
     case reused(StoredSession)
     /// It has ended before, or is too old.
@@ -25,34 +26,57 @@ struct Sessions {
     case unknown
   }
 
+  /// `key`: the public key of the device. The session's name has it, so no renewal can change it.
   func begin(
-    user: String, device: String, stamp: String
+    user: String, device: String, stamp: String, key: [UInt8]? = nil
   ) throws(StoreError) -> (session: StoredSession, token: String) {
     let now = world.clock.now.milliseconds
+    let binding = key.map { String(Sessions.keyMark) + TokenProof.name(of: $0) } ?? ""
     let session = StoredSession(
-      id: hexadecimal(world.chance.bytes(16)), user: user, device: device, used: 0, begun: now,
+      id: hexadecimal(world.chance.bytes(16)) + binding, user: user, device: device, used: 0,
+      begun: now,
       renewed: now, stamp: stamp, ended: nil)
     try store.keep(session)
     return (session, token(of: session.id, 1))
   }
 
-  func renew(_ text: String, device: String) throws(StoreError) -> Renewal {
+  /// Before the name of the key in the name of a session; no hexadecimal digit.
+  private static let keyMark: Character = "k"
+
+  /// A session with a key is renewed with its proof only.
+  func renew(
+    _ text: String, device: String, proof: TokenProof? = nil
+  ) throws(StoreError) -> Renewal {
     guard let (id, number) = read(text) else { return .unknown }
+    let key = id.firstIndex(of: Sessions.keyMark).map { String(id[id.index(after: $0)...]) }
+    if let key {
+      guard let proof, proof.proves(text, for: key) else { return .unknown }
+    }
+    let machine = RefreshMachine(bounds: key == nil ? .unbound : .bound)
     return try store.transaction { () throws(StoreError) in
       guard var session = try store.session(id), session.device.hasBytes(of: device) else {
         return .unknown
       }
       guard session.ended == nil, !isTooOld(session) else { return .over(session) }
-      switch RefreshMachine().judge(number, used: session.used) {
+      let now = world.clock.now
+      let verdict = machine.judge(
+        number, used: session.used, since: Timestamp(milliseconds: session.renewed), now: now,
+        &repeats[id])
+      switch verdict {
       case .reused:
         session.ended = Ending.reused
         try store.keep(session)
         return .reused(session)
       case .next(let next):
         session.used = max(session.used, number)
-        session.renewed = world.clock.now.milliseconds
+        session.renewed = now.milliseconds
         try store.keep(session)
-        return .renewed(session, token: token(of: id, next))
+        return .renewed(session, token: token(of: id, next), isRepeat: false)
+      case .again(let next):
+        // The first use of the token counts, where time does.
+        if machine.bounds.time == nil { session.renewed = now.milliseconds }
+        try store.keep(session)
+        return .renewed(session, token: token(of: id, next), isRepeat: true)
       }
     }
   }

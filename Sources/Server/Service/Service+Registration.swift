@@ -88,7 +88,7 @@ extension Service {
   ///
   /// Throws `wrongLogin`, which does not say whether the code is wrong, used or too old.
   func activate(
-    _ text: String, of user: String, device: String, package: String? = nil
+    _ text: String, of user: String, device: String, package: String? = nil, key: [UInt8]? = nil
   ) throws(ServerError) -> (UserRecord, TokenPair) {
     let wrong = ServerError(
       .wrongLogin, "the activation code is wrong, was used, or is too old",
@@ -106,7 +106,7 @@ extension Service {
     activation.incarnation = device
     try guarded { () throws(StoreError) in try store.keep(activation) }
     try enrol(owner, package: package, by: activation)
-    return (record, try login(record, device: device, package: package))
+    return (record, try login(record, device: device, package: package, key: key))
   }
 
   /// Registers a device by another template; its settings travel at once.

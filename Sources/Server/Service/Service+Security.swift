@@ -57,7 +57,7 @@ extension Service {
 
   /// Opens a session for a user whom an `AuthenticationProvider` has vouched for.
   public func login(
-    _ record: UserRecord, device: String, package: String? = nil
+    _ record: UserRecord, device: String, package: String? = nil, key: [UInt8]? = nil
   ) throws(ServerError) -> TokenPair {
     let owner = Owner(device: device, user: record.name)
     if let no = try decision(owner) { throw no }
@@ -67,7 +67,7 @@ extension Service {
       try store.transaction { () throws(StoreError) in
         let isKnown = try store.hasSession(user: record.name, device: device)
         let (session, token) = try sessions.begin(
-          user: record.name, device: device, stamp: record.stamp)
+          user: record.name, device: device, stamp: record.stamp, key: key)
         let evicted = try store.boundSessions(
           user: record.name, device: device, perDevice: limits.sessionsPerDevice,
           devices: limits.devicesPerUser)
@@ -86,11 +86,12 @@ extension Service {
 
   /// Opens a session for a user of an issuer, and keeps what the token says as the rights of now.
   public func login(
-    _ login: TokenLogin, device: String, package: String? = nil
+    _ login: TokenLogin, device: String, package: String? = nil, key: [UInt8]? = nil
   ) throws(ServerError) -> TokenPair {
     try note(login)
     return try self.login(
-      tokenUsers.record(of: login.record.name) ?? login.record, device: device, package: package)
+      tokenUsers.record(of: login.record.name) ?? login.record, device: device, package: package,
+      key: key)
   }
 
   /// A token of an issuer was seen: what it says are the user's rights of now, where it is the newest.
@@ -120,7 +121,8 @@ extension Service {
   /// Throws `revokedToken` where the session has ended or ends now: the app must log in; its pending
   /// work stays. Throws `staleRights` where the user's issuer has to give a newer token first.
   public func renew(
-    _ refreshToken: String, device: String, provider: any AuthenticationProvider
+    _ refreshToken: String, device: String, proof: TokenProof? = nil,
+    provider: any AuthenticationProvider
   ) throws(ServerError) -> TokenPair {
     let known = try guarded { () throws(StoreError) in
       try sessions.session(ofToken: refreshToken)
@@ -132,9 +134,10 @@ extension Service {
     }
     defer { if let known { users.sessions.forget(of: known.user) } }
     switch try guarded({ () throws(StoreError) in
-      try sessions.renew(refreshToken, device: device)
+      try sessions.renew(refreshToken, device: device, proof: proof)
     }) {
-    case .renewed(var session, let token):
+    case .renewed(var session, let token, let isRepeat):
+      if isRepeat { onRepeatedToken?(session.user, session.device) }
       guard let record = provider.record(of: session.user) else {
         try revoke(user: session.user, reason: Sessions.Ending.userRemoved)
         throw Service.ended

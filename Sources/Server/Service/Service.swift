@@ -87,6 +87,9 @@ public final class Service {
   /// Called with the user, the device where one alone is meant, and the reason.
   var onSessionEnd: ((_ user: String, _ device: String?, _ reason: String) -> Void)?
 
+  /// Called where a refresh token was presented once more: an answer was lost, or it is in two hands.
+  var onRepeatedToken: ((_ user: String, _ device: String) -> Void)?
+
   /// Called each second, for what has to be done now and then.
   var onSecond: (() -> Void)?
 

@@ -106,13 +106,16 @@ extension Simulation {
       let record = try users.authenticate(
         user: node?["user"]?.string ?? "", password: node?["password"]?.string ?? "")
       users.see(record.name, now: server.clock.now)
-      pair = try server.service.login(record, device: device)
+      let login = LoginRequest(transfer.request.body)
+      pair = try server.service.login(record, device: device, key: login?.key)
     } else {
       // An issuer that is away gives no newer one.
       if !hasFaults || chance.happens(700) {
         users.see(transfer.device.user, now: server.clock.now)
       }
-      pair = try renew(node?["refreshToken"]?.string ?? "", device: device)
+      pair = try renew(
+        node?["refreshToken"]?.string ?? "", device: device,
+        RenewalRequest(transfer.request.body)?.proof)
     }
     users.note(token: pair.accessToken, of: pair.user)
     say(pair.answer(now: server.clock.now).encoded(), 200, on: transfer)
@@ -122,12 +125,15 @@ extension Simulation {
 /// Which refresh tokens a server has to take, by a rule of the simulation's own.
 extension Simulation {
   /// What a token says of itself, and what the server knows of its session before it is presented.
-  private func renew(_ token: String, device: String) throws(ServerError) -> TokenPair {
+  private func renew(
+    _ token: String, device: String, _ proof: TokenProof?
+  ) throws(ServerError) -> TokenPair {
     let number = token.split(separator: ".").dropFirst(2).first.flatMap { Int64($0) } ?? 0
     let before = try server.service.knownSession(token)
     let isOpen = before.map { $0.isOpen } ?? false
     do throws(ServerError) {
-      let pair = try server.service.renew(token, device: device, provider: server.provider)
+      let pair = try server.service.renew(
+        token, device: device, proof: proof, provider: server.provider)
       if let before, number < before.used {
         tokenFailure =
           "the token \(number) of a session is taken, though \(before.used) was presented before"

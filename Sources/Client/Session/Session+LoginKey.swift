@@ -1,0 +1,58 @@
+import FerryCrypto
+import FerryJSON
+import FerryModel
+import FerrySQLite
+
+/// The key of this device, which a copy of its refresh token does not have.
+extension Session {
+  /// It is where the tokens are: in the app's store of secrets, or in the database.
+  func loginKey() throws(FerryError) -> P256Key {
+    if let knownLoginKey { return knownLoginKey }
+    let der: [UInt8]
+    if let secrets {
+      der = try secrets.loginKey { () throws(FerryError) in try Session.newKey() }
+    } else if let known = try setting(.loginKey).flatMap({ Base64.decode($0) }) {
+      der = known
+    } else {
+      let made = try Session.newKey()
+      try store.write { connection throws(SQLiteError) in
+        try Settings.set(.loginKey, Base64.encode(made), connection)
+      }
+      der = made
+    }
+    do {
+      let key = try P256Key(der: der)
+      knownLoginKey = key
+      return key
+    } catch { throw Session.unusable(error) }
+  }
+
+  /// Names the key in a login. Where there can be none now, the session has none.
+  func nameKey(_ writer: inout JSONWriter) {
+    do throws(FerryError) {
+      writer.field("key", Base64.encode(try loginKey().publicKeyInfo))
+    } catch {
+      store.world.log.warn("a login without a key of the device", ("reason", error.description))
+    }
+  }
+
+  /// The members of a renewal that prove the token to be this device's.
+  func prove(_ token: String, _ writer: inout JSONWriter) throws(FerryError) {
+    let key = try loginKey()
+    do throws(CryptoError) {
+      let proof = try key.signFixed(Array("ferry-renew\n\(token)".utf8))
+      writer.field("key", Base64.encode(key.publicKeyInfo))
+      writer.field("proof", Base64.encode(proof))
+    } catch { throw Session.unusable(error) }
+  }
+
+  private static func newKey() throws(FerryError) -> [UInt8] {
+    do { return try P256Key.generate().der } catch { throw unusable(error) }
+  }
+
+  private static func unusable(_ error: CryptoError) -> FerryError {
+    FerryError(
+      .secrets, "the login key of this device cannot be used: \(error)", hint: "Log in again.",
+      cause: error)
+  }
+}
