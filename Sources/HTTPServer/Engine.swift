@@ -29,11 +29,25 @@ final class Engine: @unchecked Sendable {
   private var daemon: OpaquePointer?
   private var daemonEvents: CInt = -1
   private var peers: [CInt: Peer] = [:]
+  private var local: LocalSocket?
   /// Refused uploads, read and thrown away until then.
-  private var lingering: [CInt: ContinuousClock.Instant] = [:]
-  private var bodyBytes = 0
+  private var lingering: [CInt: (until: ContinuousClock.Instant, network: String)] = [:]
+  private var bodies: Shares
+  /// Those whose head was judged, until they are answered.
+  private var requests: Shares
+  /// Those that are open, by the address of the other end.
+  private var connections: Shares
+  private let proxies: Set<String>
+  /// Requests that were refused before the handler saw them, by status and address.
+  private var refusals = MinuteTally<Refused>()
+  private let begun = ContinuousClock.now
   private var nextSweep = ContinuousClock.now
   private var drainDeadline = ContinuousClock.now
+
+  private struct Refused: Hashable {
+    let status: Int
+    let peer: String
+  }
 
   /// How often deadlines are looked at: a client gets at most this much more.
   private static let tick = Duration.milliseconds(250)
@@ -49,6 +63,12 @@ final class Engine: @unchecked Sendable {
     self.doorman = doorman
     self.handler = handler
     limits = configuration.limits
+    proxies = configuration.proxies
+    bodies = Shares(limits.bodyBounds)
+    requests = Shares(limits.requestBounds)
+    var bounds = limits.requestBounds
+    bounds.besideLogins = .max
+    connections = Shares(bounds)
     signalGrace = configuration.signalGrace
     stopEvent = eventfd(0, CInt(O_CLOEXEC | O_NONBLOCK))
     guard stopEvent >= 0 else {
@@ -72,6 +92,24 @@ final class Engine: @unchecked Sendable {
     }
     daemonEvents = ferry_mhd_epoll(daemon)
     loop.watchInput(daemonEvents)
+  }
+
+  /// Also takes connections of this machine's own users, beside the port.
+  func listen(on local: LocalSocket) {
+    self.local?.end()
+    self.local = local
+    loop.watchInput(local.listener)
+  }
+
+  private func admitLocal(_ daemon: OpaquePointer) {
+    var address = sockaddr()
+    address.sa_family = sa_family_t(AF_UNIX)
+    while let socket = local?.accept() {
+      // It closes what it does not take.
+      let length = socklen_t(MemoryLayout<sa_family_t>.size)
+      _ = MHD_add_connection(daemon, socket, &address, length)
+      needsRun = true
+    }
   }
 
   /// Any thread. A second call may only shorten the grace.
@@ -99,6 +137,8 @@ final class Engine: @unchecked Sendable {
         isReady = true
       } else if descriptor == stopEvent {
         takeStop(daemon)
+      } else if descriptor == local?.listener {
+        admitLocal(daemon)
       } else if let peer = peers[descriptor] {
         hangUp(peer)
       } else if lingering[descriptor] != nil {
@@ -124,15 +164,54 @@ final class Engine: @unchecked Sendable {
 
   func peer(on socket: CInt) -> Peer? { peers[socket] }
 
-  func open(_ socket: CInt, address: String?) {
-    peers[socket] = Peer(socket: socket, address: address, deadline: now + limits.headTime)
+  func open(_ socket: CInt, address: String?, network: String?) {
+    let isProxy = address.map { proxies.contains($0) } ?? false
+    // Through the Unix socket comes only the machine's own operator.
+    let user = local == nil ? nil : LocalSocket.user(of: socket)
+    let account = HTTPCaller(address: isProxy || user != nil ? nil : network)
+    let isOverShare = connections.take(1, for: account) != nil
+    let peer = Peer(
+      socket: socket, address: address, user: user,
+      account: isOverShare ? HTTPCaller() : account, deadline: now + limits.headTime)
+    if isOverShare { _ = connections.take(1, for: peer.account) }
+    if isFull(beside: 1) { closeIdle() }
+    peers[socket] = peer
     loop.watchHangup(socket)
+    guard isOverShare else { return }
+    noteRefusal(429, peer)
+    peer.refuse(
+      429, "Too Many Requests",
+      "This address has \(connections.bounds.perAddress) connections; close some of them first.")
+    cut(peer)
+  }
+
+  /// Whether only the places for logins are left, if so many more come.
+  private func isFull(beside count: Int) -> Bool {
+    let limit = requests.bounds.besideLogins
+    guard peers.count + count > limit else { return false }
+    return peers.values.count { !$0.isGone } + count > limit
+  }
+
+  /// Where few places are left, who has been silent for longest makes room.
+  private func closeIdle() {
+    let idle = peers.values.filter { $0.phase == .idle && $0.exchange == nil && !$0.isGone }
+    let oldest = idle.min { ($0.deadline ?? now) < ($1.deadline ?? now) }
+    if let oldest { cut(oldest) }
   }
 
   func closed(_ socket: CInt) {
-    guard peers.removeValue(forKey: socket) != nil else { return }
+    guard let peer = peers.removeValue(forKey: socket) else { return }
+    connections.release(1, for: peer.account)
     loop.forget(socket)
   }
+
+  /// A request whose head is there takes a place until `release`.
+  func take(_ caller: HTTPCaller) -> Shares.Refusal? {
+    if !caller.usesReserve, isFull(beside: 0) { return .all }
+    return requests.take(1, for: caller)
+  }
+
+  func release(_ caller: HTTPCaller) { requests.release(1, for: caller) }
 
   /// The answer is written; the next head may come.
   func rest(_ peer: Peer) {
@@ -140,20 +219,23 @@ final class Engine: @unchecked Sendable {
     if isDraining { peer.cut() }
   }
 
-  func reserve(bodyBytes count: Int) -> Bool {
-    guard bodyBytes + count <= limits.bodyBytesInAll else { return false }
-    bodyBytes += count
-    return true
+  func reserve(bodyBytes count: Int, for caller: HTTPCaller) -> Shares.Refusal? {
+    bodies.take(count, for: caller)
   }
 
-  func release(bodyBytes count: Int) { bodyBytes -= count }
+  func release(bodyBytes count: Int, for caller: HTTPCaller) {
+    bodies.release(count, for: caller)
+  }
 
   /// Keeps a refused upload's socket open beyond libmicrohttpd's close, to read what still comes.
-  func linger(_ socket: CInt) {
-    guard (lingering.count < limits.lingering), (limits.lingerTime > .zero) else { return }
-    let copy = fcntl(socket, F_DUPFD_CLOEXEC, 0)
+  func linger(_ peer: Peer) {
+    let network = peer.account.address ?? ""
+    let same = network.isEmpty ? 0 : lingering.values.count { $0.network == network }
+    let hasRoom = lingering.count < limits.lingering && same < limits.lingeringPerAddress
+    guard hasRoom, limits.lingerTime > .zero else { return }
+    let copy = fcntl(peer.socket, F_DUPFD_CLOEXEC, 0)
     guard copy >= 0 else { return }
-    lingering[copy] = now + limits.lingerTime
+    lingering[copy] = (now + limits.lingerTime, network)
     loop.watchInput(copy)
   }
 
@@ -170,6 +252,25 @@ final class Engine: @unchecked Sendable {
     close(socket)
   }
 
+  /// Tells it at once where it is the first of an address in a minute: nobody fills the log.
+  func noteRefusal(_ status: Int, _ peer: Peer) {
+    tellRefusals()
+    guard refusals.note(Refused(status: status, peer: peer.address ?? "")) else { return }
+    log.info("request refused", ("status", "\(status)"), ("peer", peer.address ?? ""))
+  }
+
+  private func tellRefusals(isEnd: Bool = false) {
+    let past = refusals.past(minute: isEnd ? .max : (now - begun).components.seconds / 60)
+    guard !past.isEmpty else { return }
+    for (refused, count) in past.more {
+      log.info(
+        "more requests refused in the same minute", ("status", "\(refused.status)"),
+        ("peer", refused.peer), ("count", "\(count)"))
+    }
+    guard past.others > 0 else { return }
+    log.info("requests of many addresses refused", ("count", "\(past.others)"))
+  }
+
   // Deadlines and the end.
 
   /// A client that closes its side has gone, also one that still reads: over HTTP there is no
@@ -181,13 +282,14 @@ final class Engine: @unchecked Sendable {
 
   private func sweep() {
     nextSweep = now + (isDraining ? .milliseconds(10) : Self.tick)
+    tellRefusals()
     for peer in peers.values {
       guard let deadline = peer.deadline, deadline <= now else { continue }
       if peer.phase == .body { peer.refuse(408, "Request Timeout") }
       peer.enter(.working, until: nil)
       cut(peer)
     }
-    for (socket, deadline) in lingering where deadline <= now { endLinger(socket) }
+    for (socket, wait) in lingering where wait.until <= now { endLinger(socket) }
   }
 
   private func cut(_ peer: Peer) {
@@ -210,6 +312,11 @@ final class Engine: @unchecked Sendable {
     log.info("stopping", ("connections", "\(peers.count)"))
     let listener = MHD_quiesce_daemon(daemon)
     if listener >= 0 { close(listener) }
+    if let local {
+      loop.forget(local.listener)
+      local.end()
+      self.local = nil
+    }
     for peer in peers.values {
       if peer.exchange == nil { cut(peer) }
       peer.exchange?.drain()
@@ -240,6 +347,7 @@ final class Engine: @unchecked Sendable {
     MHD_stop_daemon(daemon)
     self.daemon = nil
     for socket in Array(lingering.keys) { endLinger(socket) }
+    tellRefusals(isEnd: true)
     let left = tasksUnderWay.load(ordering: .relaxed)
     if left > 0 { log.warn("handlers did not notice their cancellation", ("count", "\(left)")) }
     log.info("stopped")

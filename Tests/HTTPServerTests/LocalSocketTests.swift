@@ -36,8 +36,10 @@ struct LocalSocketTests {
     return String(decoding: try await response.body.collect(), as: UTF8.self)
   }
 
-  private func server() throws -> LiveServer {
-    try LiveServer { request in
+  private func server(
+    _ limits: HTTPServerLimits = HTTPServerLimits()
+  ) throws -> LiveServer {
+    try LiveServer(limits: limits) { request in
       .text(200, "\(request.path) \(request.peerUser.map { "uid \($0)" } ?? "network")")
     }
   }
@@ -71,6 +73,24 @@ struct LocalSocketTests {
       #expect(await listen(second, folder)?.code == .portInUse)
       #expect(try await ask("http://localhost/x", folder) == "/x uid \(geteuid())")
       #expect(first.stop() && second.stop())
+    }
+  }
+
+  @Test("Beside it each address of the network still has its share of connections")
+  func share() async throws {
+    try await withFolder { folder in
+      var limits = HTTPServerLimits()
+      limits.connectionsPerAddress = 2
+      let live = try server(limits)
+      #expect(await listen(live, folder) == nil)
+      let clients = (0..<2).map { _ in RawClient(live.port) }
+      for client in clients {
+        client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(client.receive(until: "network").contains(" 200 "))
+      }
+      #expect(RawClient(live.port).receiveAll().contains(" 429 "))
+      #expect(try await ask("http://localhost/x", folder) == "/x uid \(geteuid())")
+      #expect(live.stop())
     }
   }
 
