@@ -21,6 +21,10 @@ final class Exchange: @unchecked Sendable {
   private var body: [UInt8] = []
   /// The most that is read of this body.
   private var bodyLimit = 0
+  /// For whom what it takes up counts.
+  private var caller = HTTPCaller()
+  /// Whether it has taken a place among the requests.
+  private var hasPlace = false
   /// The doorman's answer to a request that has no body to be kept from.
   private var refusal: HTTPResponse?
   private var bodyBegin = ContinuousClock.now
@@ -66,7 +70,9 @@ final class Exchange: @unchecked Sendable {
     cancel()
     // The body of the answer knows its exchange: without this neither would be released.
     outflow = nil
-    engine.release(bodyBytes: body.count)
+    engine.release(bodyBytes: body.count, for: caller)
+    if hasPlace { engine.release(caller) }
+    hasPlace = false
     body = []
     peer.exchange = nil
   }
@@ -114,7 +120,8 @@ final class Exchange: @unchecked Sendable {
     let lengths = headers.values("Content-Length")
     let encodings = headers.values("Transfer-Encoding")
     // "Content-Length : 5": who leaves the blank out and who leaves the field out read two requests.
-    if headers.fields.contains(where: { !Exchange.isToken($0.name) }) {
+    if headers.fields.contains(where: { !Exchange.isToken($0.name) || !Exchange.isPlain($0.value) })
+    {
       return refuse(400, "Bad Request")
     }
     // Two ways to read where a body ends are how requests are smuggled past a proxy.
@@ -128,7 +135,12 @@ final class Exchange: @unchecked Sendable {
     }
     let hasBody = !encodings.isEmpty || lengths.contains { UInt64($0) != 0 }
     switch engine.doorman(makeRequest()) {
-    case .take(let bytes): bodyLimit = min(bytes, limits.bodyBytes)
+    case .take(let bytes, let by):
+      bodyLimit = min(bytes, limits.bodyBytes)
+      caller = by
+      if caller.address == nil { caller.address = peer.account.address }
+      if let full = engine.take(caller) { return refuse(full, "requests under way") }
+      hasPlace = true
     case .refuse(let response):
       guard hasBody else {
         refusal = response
@@ -148,8 +160,8 @@ final class Exchange: @unchecked Sendable {
     if body.count + bytes.count > bodyLimit {
       return refuse(413, "Content Too Large")
     }
-    guard engine.reserve(bodyBytes: bytes.count) else {
-      return refuse(503, "Service Unavailable")
+    if let full = engine.reserve(bodyBytes: bytes.count, for: caller) {
+      return refuse(full, "bytes of requests under way")
     }
     body.append(contentsOf: bytes)
     let limits = engine.limits
@@ -167,7 +179,7 @@ final class Exchange: @unchecked Sendable {
     var response = response
     response.headers["Connection"] = "close"
     self.response = response
-    engine.linger(peer.socket)
+    engine.linger(peer)
     return queue()
   }
 
@@ -182,10 +194,28 @@ final class Exchange: @unchecked Sendable {
       }
   }
 
-  private func refuse(_ status: Int, _ reason: String) -> Bool {
-    engine.log.info("request refused", ("status", "\(status)"), ("peer", peer.address ?? ""))
-    peer.refuse(status, reason)
-    engine.linger(peer.socket)
+  /// Whether a value of a field has no control characters: a proxy may end it at one of them.
+  private static func isPlain(_ value: String) -> Bool {
+    value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
+  }
+
+  /// To whom has taken a share 429, to who finds everything taken 503; others are served.
+  private func refuse(_ refusal: Shares.Refusal, _ what: String) -> Bool {
+    switch refusal {
+    case .own:
+      refuse(
+        429, "Too Many Requests",
+        "This user or address has its share of \(what). Wait for the answers to them first.")
+    case .all:
+      refuse(
+        503, "Service Unavailable", "The server has as many \(what) as it may. Come again later.")
+    }
+  }
+
+  private func refuse(_ status: Int, _ reason: String, _ words: String? = nil) -> Bool {
+    engine.noteRefusal(status, peer)
+    peer.refuse(status, reason, words)
+    engine.linger(peer)
     stage = .answered
     return false
   }
@@ -208,7 +238,8 @@ final class Exchange: @unchecked Sendable {
     let query = mark.map { String(target[target.utf8.index(after: $0)...]) }
     return HTTPRequest(
       method: HTTPMethod(rawValue: method), path: String(target[..<(mark ?? target.endIndex)]),
-      query: query, headers: headers, body: body, peer: peer.address)
+      query: query, headers: headers, body: body, peer: peer.address,
+      peerUser: peer.user)
   }
 
   /// The request is whole: the handler begins here and now, and often ends here too.

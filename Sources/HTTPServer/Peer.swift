@@ -1,4 +1,5 @@
 import CMicroHTTPD
+import FerryHTTP
 import Glibc
 
 /// One connection: its socket, the phase it is in and until when it may stay there.
@@ -9,6 +10,10 @@ final class Peer {
 
   let socket: CInt
   let address: String?
+  /// Whose process it is, where it came through the Unix socket.
+  let user: UInt32?
+  /// For whom the connection itself counts; empty for a trusted proxy's.
+  let account: HTTPCaller
   private(set) var phase = Phase.idle
   /// Nil while it is our turn.
   private(set) var deadline: ContinuousClock.Instant?
@@ -17,9 +22,14 @@ final class Peer {
   /// The request under way.
   var exchange: Exchange?
 
-  init(socket: CInt, address: String?, deadline: ContinuousClock.Instant) {
+  init(
+    socket: CInt, address: String?, user: UInt32? = nil, account: HTTPCaller,
+    deadline: ContinuousClock.Instant
+  ) {
     self.socket = socket
-    self.address = address
+    self.address = user.map { "uid \($0)" } ?? address
+    self.user = user
+    self.account = account
     self.deadline = deadline
     Peer.prepare(socket)
   }
@@ -47,15 +57,20 @@ final class Peer {
   /// Writes a whole small answer past libmicrohttpd, which takes none while a body arrives.
   ///
   /// Only before anything of an answer was written.
-  func refuse(_ status: Int, _ reason: String) {
-    let text = "\(reason)\n"
+  func refuse(_ status: Int, _ reason: String, _ words: String? = nil) {
+    let text = "\(words ?? reason)\n"
+    let isForNow = status == 429 || status == 503
     let head =
       "HTTP/1.1 \(status) \(reason)\r\nContent-Type: text/plain; charset=utf-8\r\n"
+      + (isForNow ? "Retry-After: \(Peer.retryAfterSeconds)\r\n" : "")
       + "Content-Length: \(text.utf8.count)\r\nConnection: close\r\n\r\n"
     let bytes = Array((head + text).utf8)
     // Some hundred bytes into an empty socket buffer: what does not fit is not worth waiting for.
     _ = send(socket, bytes, bytes.count, CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT))
   }
+
+  /// When somebody whose share is taken, or who finds no room, may come again.
+  private static let retryAfterSeconds = 2
 
   /// A client that vanished without closing is noticed by the system, also while nothing is sent.
   private static func prepare(_ socket: CInt) {
@@ -72,9 +87,21 @@ final class Peer {
     set(CInt(IPPROTO_TCP), TCP_NODELAY, 1)
   }
 
+  /// Whom the address belongs to, as far as it tells: of IPv6 the first 64 bits, which one household
+  /// has. Nil where it is not known.
+  static func network(_ address: UnsafePointer<sockaddr>?) -> String? {
+    guard let address else { return nil }
+    let raw = UnsafeRawPointer(address)
+    guard Int32(address.pointee.sa_family) == AF_INET6 else { return text(address) }
+    let bytes = (8..<24).map { raw.load(fromByteOffset: $0, as: UInt8.self) }
+    // IPv4 inside IPv6: each address is a household of its own.
+    let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 255 && bytes[11] == 255
+    return (isMapped ? bytes[12...] : bytes[..<8]).map(String.init).joined(separator: ".")
+  }
+
   /// The address as text, from what accept gave.
   static func text(_ address: UnsafePointer<sockaddr>?) -> String? {
-    guard let address else { return nil }
+    guard let address, Int32(address.pointee.sa_family) != AF_UNIX else { return nil }
     var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
     let raw = UnsafeRawPointer(address)
     let isV4 = Int32(address.pointee.sa_family) == AF_INET

@@ -17,7 +17,7 @@ extension ODataSession {
     let isOwn = request.headers["Authorization"] != nil
     var current = accepted[address.origin]
     if current == nil && options.presentsCredentialsBeforeChallenge {
-      current = (request.ownCredentials ?? options.credentials).map {
+      current = (request.ownCredentials ?? credentials(for: address)).map {
         Accepted(credentials: $0, space: nil)
       }
     }
@@ -79,7 +79,7 @@ extension ODataSession {
     if let old = refused?.space { await options.credentialStore?.remove(old) }
     guard tries.count < ODataClientLimits.credentialTries else { return nil }
     tries.count += 1
-    let given = isProxy ? options.proxyCredentials : own ?? options.credentials
+    let given = isProxy ? options.proxyCredentials : own ?? credentials(for: address)
     if let given, !tries.tried.contains(given), given.fits(challenges), given.isSendable {
       tries.tried.append(given)
       return Accepted(credentials: given, space: nil)
@@ -111,6 +111,11 @@ extension ODataSession {
     guard !address.isSecure else { return }
     let prefix = "https://\(address.host):"
     for origin in accepted.keys where origin.hasPrefix(prefix) { accepted[origin] = nil }
+  }
+
+  /// What the app gave for its service, where the request goes there.
+  private func credentials(for address: HTTPAddress) -> ODataCredentials? {
+    isHome(address) ? options.credentials : nil
   }
 
   private func sign(_ request: inout ODataRequest, _ credentials: ODataCredentials) {
@@ -162,7 +167,8 @@ extension ODataSession {
   func headers(of request: ODataRequest) -> HTTPHeaders {
     let current = options.currentDefaults?()
     var headers = request.headers
-    for field in options.headers.fields where request.headers[field.name] == nil {
+    let own = isHome(request.address) ? options.headers.fields : []
+    for field in own where request.headers[field.name] == nil {
       headers.add(field.name, field.value)
     }
     for field in current?.headers.fields ?? [] where headers[field.name] == nil {

@@ -82,7 +82,9 @@ extension Chance {
   public func bytes(_ count: Int) -> [UInt8] {
     var bytes: [UInt8] = []
     while bytes.count < count {
-      withUnsafeBytes(of: next()) { bytes.append(contentsOf: $0.prefix(max(0, count - bytes.count))) }
+      withUnsafeBytes(of: next()) {
+        bytes.append(contentsOf: $0.prefix(max(0, count - bytes.count)))
+      }
     }
     return bytes
   }

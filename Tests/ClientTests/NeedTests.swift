@@ -105,7 +105,7 @@ struct NeedTests {
     try database.subscribe()
     let error = await #expect(throws: FerryError.self) { try await database.synchronize() }
     #expect(error?.message == "the server is not ready (status 503)")
-    #expect(error?.hint.contains("starts") == true)
+    #expect(error?.hint.contains("is starting") == true)
     #expect(try await database.status().failure == nil)
     await database.close()
     for await event in events { if case .helpNeeded = event { Issue.record("\(event)") } }

@@ -15,14 +15,15 @@ final class LiveServer: Sendable {
   private static let count = Atomic<Int>(0)
 
   init(
-    limits: HTTPServerLimits = HTTPServerLimits(), port: Int = 0,
+    limits: HTTPServerLimits = HTTPServerLimits(), port: Int = 0, proxies: Set<String> = [],
     doorman: @escaping HTTPServer.Doorman = { _ in .take(bodyBytes: .max) },
     handler: @escaping HTTPServer.Handler
   ) throws {
     let number = Self.count.add(1, ordering: .relaxed).newValue
     name = "fl\(getpid() % 10_000)-\(number)"
     server = try HTTPServer(
-      configuration: HTTPServerConfiguration(port: port, limits: limits), doorman: doorman,
+      configuration: HTTPServerConfiguration(port: port, limits: limits, proxies: proxies),
+      doorman: doorman,
       handler: handler)
     try server.start()
     var thread = pthread_t()
@@ -92,16 +93,10 @@ final class LiveServer: Sendable {
   }
 }
 
-/// How long a test waits for what must come, on a machine however slow: only a failure lasts so long.
-let patience: Duration = .seconds(120)
-
 /// Looks until something is so; false once the patience has ended.
 func eventually(_ isSo: () -> Bool) -> Bool {
-  let deadline = ContinuousClock.now + patience
-  while !isSo() {
-    if ContinuousClock.now >= deadline { return false }
-    usleep(2000)
-  }
+  let patience = Patience()
+  while !isSo() { guard patience.lasts() else { return false } }
   return true
 }
 
@@ -110,9 +105,11 @@ func eventually(_ isSo: () -> Bool) -> Bool {
 final class RawClient: Sendable {
   let socket: CInt
 
-  init(_ port: Int) {
+  /// `own`: the address of this machine from which it connects; all of 127.0.0.0/8 are.
+  init(_ port: Int, from own: String = "127.0.0.1") {
     socket = Glibc.socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
-    var limit = timeval(tv_sec: Int(patience.components.seconds), tv_usec: 0)
+    RawClient.bind(socket, to: own)
+    var limit = timeval(tv_sec: Int(Patience.limit.components.seconds), tv_usec: 0)
     let size = socklen_t(MemoryLayout<timeval>.size)
     setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
     setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, size)
@@ -126,6 +123,18 @@ final class RawClient: Sendable {
       }
     }
     if status != 0 { Issue.record("cannot connect: \(String(cString: strerror(errno)))") }
+  }
+
+  private static func bind(_ socket: CInt, to own: String) {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    inet_pton(AF_INET, own, &address.sin_addr)
+    let status = withUnsafePointer(to: address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        Glibc.bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    if status != 0 { Issue.record("cannot bind: \(String(cString: strerror(errno)))") }
   }
 
   deinit { close(socket) }
@@ -171,7 +180,9 @@ final class RawClient: Sendable {
   func receive(_ capacity: Int = 65_536) -> [UInt8]? {
     var buffer = [UInt8](repeating: 0, count: capacity)
     let count = recv(socket, &buffer, capacity, 0)
-    if count < 0, errno == EAGAIN { Issue.record("neither bytes nor an end came in \(patience)") }
+    if count < 0, errno == EAGAIN {
+      Issue.record("neither bytes nor an end came in \(Patience.limit)")
+    }
     return count > 0 ? Array(buffer.prefix(count)) : nil
   }
 

@@ -123,4 +123,36 @@ struct ConnectionSampleTests {
       #expect(Set(answers.map { $0.text.suffix(1) }) == ["1", "2"], "one connection for both")
     }
   }
+
+  @Test(
+    "The head of an answer comes before its data, the app takes the bytes itself, and hears the end or the failure (ios/REQ-12)"
+  )
+  func steps() async throws {
+    let gate = Gate()
+    let server = ScriptedServer { line in
+      let head = line.receiveHead()
+      line.send("HTTP/1.1 200 OK\r\nX-Kept: yes\r\nContent-Length: 4\r\nConnection: close\r\n\r\n")
+      line.send("ab")
+      gate.wait()
+      if head.hasPrefix("GET /whole") { line.send("cd") }
+    }
+    defer { server.close() }
+    let session = ODataSession(SystemTransport.make())
+    var took: [String] = []
+    for name in ["whole", "cut"] {
+      var request = ODataRequest(server.url + name)
+      request.deadlines = TransportDeadlines(connect: .seconds(600), idle: .seconds(600))
+      let (response, _) = try await session.open(request)
+      took.append("\(response.status) \(response.headers["X-Kept"] ?? "")")
+      gate.open()
+      do throws(TransportError) {
+        var bytes: [UInt8] = []
+        while let piece = try await response.body.next() { bytes += piece }
+        took.append("finished \(String(decoding: bytes, as: UTF8.self))")
+      } catch {
+        took.append("failed \(error.code.rawValue)")
+      }
+    }
+    #expect(took == ["200 yes", "finished abcd", "200 yes", "failed cut"])
+  }
 }

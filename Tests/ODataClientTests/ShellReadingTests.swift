@@ -1,7 +1,7 @@
 import Testing
 
 /// `ferry odata` with a service that the test scripts: what a stranger typed and how it was answered.
-@Suite("ferry odata says what it did not find", .timeLimit(.minutes(5)))
+@Suite("ferry odata says what it did not find", .timeLimit(.minutes(60)))
 struct ShellReadingTests {
   private func service() -> ScriptedService {
     SmallService.serve { request, _ in

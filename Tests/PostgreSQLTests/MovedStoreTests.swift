@@ -158,7 +158,7 @@ struct MovedStoreTests {
     }
     #expect(left?.code == .movedStore && left?.hint.contains("without --store") == true)
     let again = #expect(throws: ServerError.self) { try move(source, to: address) }
-    #expect(again?.message.contains("its move was undone") == true)
+    #expect(again?.message.contains("a store of a move that was undone") == true)
     let other = try StoreDatabase()
     _ = try other.open(StoreSuite.package)
     let strange = #expect(throws: ServerError.self) { try move(source, to: other.address) }

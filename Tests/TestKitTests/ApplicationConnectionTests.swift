@@ -38,7 +38,7 @@ private final class ConnectionWitness: CallbackHandler {
 }
 
 /// The application connection as the guides of the OData SDK describe it.
-@Suite("The application connection", .timeLimit(.minutes(10)))
+@Suite("The application connection", .timeLimit(.minutes(60)))
 struct ApplicationConnectionTests: TradeSuite {
   private let witness = ConnectionWitness()
 
@@ -75,6 +75,45 @@ struct ApplicationConnectionTests: TradeSuite {
     let again = try await server.reopen(database)
     profile = try again.synchronizationProfile
     #expect(profile.serverName == "second.example.com" && profile.portNumber == 5_001)
+    await server.stop()
+  }
+
+  @Test(
+    "The registration is asynchronous, its handler hears each state, and the app asks whether it is registered (ios/APP-6, APP-8, APP-9, LSN-5; adr/REG-1, REG-4, REG-5, REG-8, LIF-3)"
+  )
+  func registration() async throws {
+    let server = try await Trade.server()
+    let database = try server.newDatabase(user: "nancy", handler: witness)
+    #expect(try await database.registrationStatus == .unregistered)
+    await #expect { try await database.registerApplication() } throws: {
+      ($0 as? FerryError)?.code == .connectionProperty
+    }
+    try database.updateSynchronizationProfile { $0.user = "nancy" }
+    await #expect {
+      try await database.registerApplication(
+        activationCode: "AAAA-AAAA-AAAA", within: .seconds(300))
+    } throws: { ($0 as? FerryError)?.code == .notLoggedIn }
+    #expect(witness.heard.last?.hasPrefix("registrationError") == true)
+    #expect(try await database.registrationStatus == .unregistered)
+    try database.updateSynchronizationProfile { $0.password = "secret" }
+    let before = witness.heard.count
+    await server.setReachable(false)
+    // Returns at once; the handler hears the rest.
+    try await database.registerApplication()
+    await witness.hears("connectionError")
+    #expect(try await database.registrationStatus == .registering)
+    await server.setReachable(true)
+    database.networkIsBack()
+    await witness.hears("registered")
+    #expect(
+      witness.heard.dropFirst(before) == [
+        "registering", "connecting", "connectionError", "connected", "registered",
+      ])
+    #expect(try await database.registrationStatus == .registered)
+    // Registered once more, nothing happens: there is no error for it.
+    let told = witness.heard.count
+    try await database.registerApplication(within: .seconds(300))
+    #expect(witness.heard.count == told)
     await server.stop()
   }
 
@@ -119,6 +158,28 @@ struct ApplicationConnectionTests: TradeSuite {
   }
 
   @Test(
+    "The client stops with all its traffic, starts, and starts again (ios/PSH-8; adr/LIF-1)")
+  func stopAndStart() async throws {
+    let server = try await Trade.server()
+    let database = try database(server)
+    try await database.registerApplication(within: .seconds(300))
+    try database.subscribe()
+    try await database.synchronize()
+    for round in 1...2 {
+      try await database.stopConnection()
+      #expect(witness.heard.suffix(2) == ["disconnecting", "disconnected"])
+      let requests = server.network.addresses.count
+      try await server.insert(
+        Trade.Order.self, ["id": Int64(20 + round), "customer": 1, "city": "Ulm"])
+      #expect(
+        server.network.addresses.dropFirst(requests) == [], "nothing leaves while it is stopped")
+      try await database.startConnection(within: .seconds(300))
+      #expect(witness.heard.suffix(2) == ["connecting", "connected"])
+    }
+    await server.stop()
+  }
+
+  @Test(
     "Settings come with the registration, and each later change reaches the listener by its name (ios/LSN-4, SRV-12; adr/STG-4, LIF-5, SV-9)"
   )
   func settings() async throws {
@@ -128,7 +189,9 @@ struct ApplicationConnectionTests: TradeSuite {
     try await database.registerApplication(within: .seconds(300))
     #expect(witness.heard.contains("changed custom.color trace.level"))
     #expect(try database.applicationSettings.text("custom.color") == "green")
+    try database.subscribe()
     database.startBackgroundSynchronization()
+    await witness.hears("connected")
     await server.setTemplate("field", ["custom.color": .text("green"), "trace.level": .integer(3)])
     await witness.hears("changed trace.level")
     #expect(try database.applicationSettings.integer("trace.level") == 3)

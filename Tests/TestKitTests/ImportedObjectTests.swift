@@ -40,7 +40,7 @@ private final class EachObject: CallbackHandler {
 }
 
 /// Imports that are told object by object.
-@Suite("Each object of an import", .timeLimit(.minutes(10)))
+@Suite("Each object of an import", .timeLimit(.minutes(60)))
 struct ImportedObjectTests: TradeSuite {
   private func order(_ id: Int64, in database: FerryDatabase) throws -> Trade.Order? {
     try Trade.Order.find(key: ObjectKey([.integer(id)]), in: database)

@@ -195,9 +195,10 @@ struct TestServerTests {
     let server = try await travel()
     let database = try await nancy(server)
     server.refuseLogin(user: "nancy")
-    for user in ["nancy", "nobody"] {
+    // The file belongs to nancy: nobody else is even asked about.
+    for (user, code) in [("nancy", FerryError.Code.notLoggedIn), ("nobody", .otherOwner)] {
       await #expect { try await database.onlineLogin(user: user, password: "p") } throws: { error in
-        (error as? FerryError)?.code == .notLoggedIn
+        (error as? FerryError)?.code == code
       }
     }
     server.acceptLogin(user: "nancy")

@@ -9,11 +9,14 @@ enum ReferenceSymbols {
   static let others: Set = [
     "Travel", "Order", "Promote", "Package.swift", "contract", "findByStatus", "image", "char",
     "throws", "traceparent", "Codable", "_original", "changeLogs", "FerryCertificates",
-    "FerryVault", "FerryTrace", "ObjectNotFoundException", "Database", "Query", "SearchFields",
+    "FerryVault", "FerryTrace", "ferry", "ferryd", "member", "photo", "PersonalizationKeys",
+    "ObjectNotFoundException", "Database", "Query", "SearchFields",
   ]
 
   /// Names of the reference that stand for something else here than what the row is about.
-  static let homonyms: Set = ["restart", "status", "size", "getString"]
+  static let homonyms: Set = [
+    "restart", "status", "size", "getString", "DISCONNECTING", "DONE", "UNKNOWN",
+  ]
 
   /// What the sources declare for apps: types, functions, properties and cases.
   static func declared(in files: [SourceFile]) -> Set<String> {

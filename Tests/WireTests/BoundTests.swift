@@ -34,7 +34,7 @@ struct BoundTests {
   ]
 
   private static let record = #"""
-    {"component":"Booking","entityKey":"1","code":412,"message":"m","operation":"update","requestId":"000102030405060708090a0b0c0d0e0f","timestamp":1,"level":"error","attribute":"seats","constraint":"c","detail":"d","hint":"h","baseValue":"b","currentValue":[1]}
+    {"component":"Booking","entityKey":"1","code":412,"message":"m","operation":"update","requestId":"000102030405060708090a0b0c0d0e0f","timestamp":1,"level":"error","attribute":"seats","baseValue":"b","currentValue":[1],"constraint":"c","detail":"d","hint":"h"}
     """#
 
   private static let answer = #"""

@@ -10,33 +10,59 @@ public struct Refusal: Sendable, Hashable {
   public var message: String
   /// The attribute it is about, if it is about one.
   public var attribute: String?
-  /// Set if somebody else changed the same attribute.
-  public var conflict: Conflict?
+  /// The attributes that somebody else changed, too, in the order of the model.
+  public var conflicts: [Conflict]
+  /// The first of them. Set if somebody else changed the same attribute.
+  public var conflict: Conflict? { conflicts.first }
+  /// The name of the database's constraint that the change broke, such as
+  /// `visit_ends_after_start`. With it an app can show a sentence of its own in place of `message`.
+  ///
+  /// PostgreSQL names every check, unique and foreign key constraint, SQLite only checks that were
+  /// declared with `CONSTRAINT name`. Nil where the database names none, and from older servers.
+  public var constraint: String?
+  /// What a rule of the business says beside `message`: the DETAIL of PostgreSQL's `RAISE`.
+  public var detail: String?
+  /// What a rule of the business advises the user to do: the HINT of PostgreSQL's `RAISE`.
+  public var hint: String?
 
   /// For tests of an app's own code; Ferry makes its own.
   public init(
-    code: Int, message: String, attribute: String? = nil, conflict: Conflict? = nil
+    code: Int, message: String, attribute: String? = nil, conflict: Conflict? = nil,
+    conflicts: [Conflict] = [], constraint: String? = nil, detail: String? = nil,
+    hint: String? = nil
   ) {
     self.code = code
     self.message = message
     self.attribute = attribute
-    self.conflict = conflict
+    self.conflicts = conflict.map { [$0] } ?? conflicts
+    self.constraint = constraint
+    self.detail = detail
+    self.hint = hint
   }
 
-  /// From the log records of a refused change. A conflict comes first, because the app can ask the
-  /// user about it; otherwise the last error counts.
+  /// From the log records of a refused change. Conflicts come first, because the app can ask the
+  /// user about them; otherwise the last error counts. There is one record for each conflict.
   package init(_ records: [LogRecord], of object: ObjectRecord?) {
-    let conflict = records.last { $0.attribute != nil && $0.currentValue != nil }
+    let all = records.filter { $0.attribute != nil && $0.currentValue != nil }
+    // An earlier form of the change may have left others.
+    let conflicts = all.filter { $0.requestID == all.last?.requestID }
     let errors = records.filter { $0.level == .error || $0.level == .fatal }
-    guard let reason = conflict ?? errors.last ?? records.last else {
+    guard let reason = conflicts.first ?? errors.last ?? records.last else {
       self.init(code: 500, message: "The change was refused.")
       return
     }
-    self.init(code: reason.code, message: reason.message, attribute: reason.attribute)
-    if let attribute = reason.attribute, let theirs = reason.currentValue {
-      self.conflict = Conflict(
-        attribute: attribute, mine: object?[attribute] ?? .null, theirs: theirs)
-    }
+    self.init(
+      code: reason.code,
+      message: conflicts.isEmpty
+        ? reason.message : conflicts.map(\.message).joined(separator: " "),
+      attribute: reason.attribute,
+      conflicts: conflicts.compactMap { record in
+        guard let attribute = record.attribute, let theirs = record.currentValue else {
+          return nil
+        }
+        return Conflict(
+          attribute: attribute, mine: object?[attribute] ?? .null, theirs: theirs)
+      }, constraint: reason.constraint, detail: reason.detail, hint: reason.hint)
   }
 
   /// Why the pending change of an object was refused; without words where nothing is known.

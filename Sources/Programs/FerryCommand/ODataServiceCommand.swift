@@ -3,47 +3,65 @@ import FerryHTTPClient
 import FerryJSON
 import FerryOData
 import FerryODataClient
+import Foundation
 
 /// `ferry odata get | create | update | delete`: entries of a service on the network, as JSON.
 enum ODataServiceCommand {
   static let verbs: Set<String> = ["get", "create", "update", "delete"]
 
-  /// Runs one call; throws `UsageError` where words are missing, and `ODataClientError`.
+  /// Runs one call; throws `UsageError` where words are missing, and `ODataTerminalError`.
   static func run(_ arguments: Arguments) async throws -> ExitCode {
     let verb = arguments.operands.first ?? ""
     let isWriting = verb == "create" || verb == "update"
     let words =
       isWriting
       ? try arguments.operands(verb, "address", "json") : try arguments.operands(verb, "address")
-    let root = try arguments.value("service") ?? folder(of: words[1])
-    let service = try await ODataService.open(root, session: try session(arguments))
+    let address = TypedAddress(words[1])
+    let named = try arguments.value("service")
+    let root = named ?? address.root
+    let session = try session(arguments)
+    let service: ODataService
     do throws(ODataClientError) {
-      switch verb {
-      case "create":
-        let made = try await service.create(
-          entry(words[2], path(words[1]), service), in: path(words[1]))
-        try show(made, service)
-      case "update":
-        let now = try await service.entry(words[1])
-        var change = try entry(words[2], path(words[1]), service)
-        change.etag = now.etag
-        change.links = now.links.filter { $0.role == .edit }
-        change.id = now.id ?? words[1]
-        _ = try await service.update(change)
-        try show(try await service.entry(words[1]), service)
-      case "delete": try await service.delete(try await service.entry(words[1]))
-      default: try await get(words[1], service)
-      }
+      service = try await ODataService.open(root, session: session)
     } catch {
+      throw ODataTerminalError(error, guessed: named == nil ? root : nil)
+    }
+    do {
+      if verb == "get" {
+        try await ODataReading(service: service).show(address)
+      } else {
+        try await change(verb, address, isWriting ? words[2] : "", service)
+      }
+    } catch let error as ODataClientError {
       if case .conflict(let conflict) = error.cause, let theirs = conflict.theirs {
         Terminal.error(
           "the object at the service: "
             + "\(text(of: theirs, service) ?? "(it cannot be shown as JSON)")"
         )
       }
-      throw error
+      throw ODataTerminalError(error, guessed: nil)
     }
     return .success
+  }
+
+  private static func change(
+    _ verb: String, _ address: TypedAddress, _ json: String, _ service: ODataService
+  ) async throws(ODataClientError) {
+    let set = set(of: address)
+    switch verb {
+    case "create":
+      let made = try await service.create(entry(json, set, service), in: set)
+      try show(made, service)
+    case "update":
+      var change = try entry(json, set, service)
+      let now = try await service.entry(address.text)
+      change.etag = now.etag
+      change.links = now.links.filter { $0.role == .edit }
+      change.id = now.id ?? address.text
+      _ = try await service.update(change)
+      try show(try await service.entry(address.text), service)
+    default: try await service.delete(try await service.entry(address.text))
+    }
   }
 
   private static func session(_ arguments: Arguments) throws -> ODataSession {
@@ -61,38 +79,26 @@ enum ODataServiceCommand {
     return ODataSession(transport: transport, options: options)
   }
 
-  private static func get(
-    _ address: String, _ service: ODataService
-  ) async throws(ODataClientError) {
-    if address == service.root {
-      for collection in service.document.collections {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.field("name", collection.name)
-        writer.field("url", collection.href)
-        writer.endObject()
-        print(writer.text)
-      }
-    } else if address.prefix(while: { $0 != "?" }).hasSuffix(")") {
-      try show(try await service.entry(address), service)
-    } else {
-      for try await entry in service.entries(address) { try show(entry, service) }
+  static func showSets(of service: ODataService) {
+    for collection in service.document.collections {
+      var writer = JSONWriter()
+      writer.beginObject()
+      writer.field("name", collection.name)
+      writer.field("url", collection.href)
+      writer.endObject()
+      Terminal.show(writer.text, asJSON: true)
     }
   }
 
-  /// All up to the last step of the path: where the service of `…/Items(3)` begins.
-  static func folder(of address: String) -> String {
-    let path = address.prefix { $0 != "?" }
-    guard let slash = path.lastIndex(of: "/") else { return String(path) }
-    return String(path[...slash])
+  /// The last step of the path without a key: the name of the set.
+  private static func set(of address: TypedAddress) -> String {
+    let step = address.path.split(separator: "/").last ?? ""
+    return decoded(step.prefix { $0 != "(" })
   }
 
-  /// The last step of the path without a key: the name of the set.
-  static func path(_ address: String) -> String {
-    let path = address.prefix { $0 != "?" }
-    return String(
-      path.suffix(from: path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)
-        .prefix { $0 != "(" })
+  /// The text that a percent-encoded step stands for.
+  static func decoded(_ step: some StringProtocol) -> String {
+    step.removingPercentEncoding ?? String(step)
   }
 
   private static func entry(
@@ -106,10 +112,10 @@ enum ODataServiceCommand {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  private static func show(
+  static func show(
     _ entry: ODataEntry, _ service: ODataService
   ) throws(ODataClientError) {
-    print(String(decoding: try service.json(of: entry), as: UTF8.self))
+    Terminal.show(String(decoding: try service.json(of: entry), as: UTF8.self), asJSON: true)
   }
 }
 

@@ -23,19 +23,29 @@ struct AnswerMaker {
       }
       return answer
     case .refused(let refusal):
-      let record = record(
-        operation, code: refusal.code, message: refusal.message, attribute: refusal.attribute,
-        baseValue: refusal.baseValue, currentValue: refusal.currentValue)
-      return make(operation, .replayFailed, log: [record])
+      return make(operation, .replayFailed, log: records(operation, refusal))
     case .notTried: return make(operation, .notTried, isToBeSentAgain: isOver)
+    }
+  }
+
+  /// One for each attribute that was changed meanwhile.
+  private func records(_ operation: ConnectorOperation, _ refusal: Refusal) -> [LogRecord] {
+    guard refusal.conflicts.count > 1 else { return [record(operation, refusal)] }
+    return refusal.conflicts.map {
+      record(
+        operation,
+        Refusal(
+          code: refusal.code, message: $0.sentence, attribute: $0.attribute,
+          baseValue: $0.baseValue, currentValue: $0.currentValue))
     }
   }
 
   func unknown(_ operation: ConnectorOperation, reason: String) -> Answer {
     let record = record(
-      operation, code: 500,
-      message: "it is unknown whether the business system performed the change: \(reason)",
-      attribute: nil, baseValue: nil, currentValue: nil)
+      operation,
+      Refusal(
+        code: 500,
+        message: "it is unknown whether the business system performed the change: \(reason)"))
     return make(operation, .unknown, log: [record])
   }
 
@@ -48,14 +58,18 @@ struct AnswerMaker {
       isToBeSentAgain: isToBeSentAgain)
   }
 
-  private func record(
-    _ operation: ConnectorOperation, code: Int, message: String, attribute: String?,
-    baseValue: AttributeValue?, currentValue: AttributeValue?
-  ) -> LogRecord {
+  private func record(_ operation: ConnectorOperation, _ reason: Refusal) -> LogRecord {
     LogRecord(
-      component: operation.entity.name, entityKey: operation.key?.text ?? "", code: code,
-      message: message, operation: operation.kind, requestID: operation.id,
-      timestamp: now.milliseconds, level: .error, attribute: attribute, baseValue: baseValue,
-      currentValue: currentValue)
+      component: operation.entity.name, entityKey: operation.key?.text ?? "", code: reason.code,
+      message: reason.message, operation: operation.kind, requestID: operation.id,
+      timestamp: now.milliseconds, level: .error, attribute: reason.attribute,
+      baseValue: reason.baseValue, currentValue: reason.currentValue,
+      constraint: AnswerMaker.short(reason.constraint), detail: AnswerMaker.short(reason.detail),
+      hint: AnswerMaker.short(reason.hint))
+  }
+
+  /// A rule of the business may say any number of words.
+  private static func short(_ text: String?) -> String? {
+    text.map { String($0.prefix(WireLimits.reportCharacters)) }
   }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FerryServer
 
-@Suite("Every route asks who comes", .timeLimit(.minutes(30)))
+@Suite("Every route asks who comes", .timeLimit(.minutes(60)))
 struct RouteTests {
   private static var ofUsers: [Route] {
     Route.all.filter { if case .user = $0.access { true } else { false } }

@@ -4,7 +4,7 @@ import Testing
 @testable import FerryServer
 
 /// Answers that are still being sent when the right to them ends.
-@Suite("What leaves is judged when it leaves", .timeLimit(.minutes(30)))
+@Suite("What leaves is judged when it leaves", .timeLimit(.minutes(60)))
 struct StreamEndTests {
   private func download(_ bench: DoorBench) async throws -> any HTTPBodySource {
     let answer = await bench.host.answer(try bench.request(.get, "/ferry/1/content"))
