@@ -91,6 +91,25 @@ import Testing
     #expect(device.answers[id]?.outcome == .replayResult)
   }
 
+  @Test("Two channels of one device, one for each version, do not pass a refusal on for ever")
+  func bothChannels() throws {
+    let id = try sendChange()
+    let new = try moved()
+    let device = Device(new)
+    device.open = [id]
+    phone.open = [id]
+    let channel = new.service.channel(
+      device.body(), by: device.identity, until: new.clock.now.advanced(by: .seconds(900)))
+    let former = old.service.channel(
+      phone.body(), by: phone.identity, until: old.clock.now.advanced(by: .seconds(900)))
+    try device.drain(channel)
+    try phone.drain(former)
+    old.business.put(Shop.product, [.integer(1), .text("x")])
+    try old.replay()
+    try device.drain(channel)
+    #expect(device.answers[id]?.outcome == .replayFailed)
+  }
+
   @Test("What the older version left is performed by the newer one, after a minute")
   func performed() throws {
     let id = try sendChange()

@@ -10,7 +10,13 @@ extension Session {
     if let knownLoginKey { return knownLoginKey }
     let der: [UInt8]
     if let secrets {
-      der = try secrets.loginKey { () throws(FerryError) in try Session.newKey() }
+      // Of an app that had no store of secrets until now: the session is bound to this key.
+      let former = try setting(.loginKey).flatMap { Base64.decode($0) }
+      der = try secrets.loginKey { () throws(FerryError) in
+        if let former { return former }
+        return try Session.newKey()
+      }
+      if former != nil { try forget([.loginKey]) }
     } else if let known = try setting(.loginKey).flatMap({ Base64.decode($0) }) {
       der = known
     } else {

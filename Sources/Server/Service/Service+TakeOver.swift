@@ -9,6 +9,8 @@ struct TakeOver {
   var afterReading: [ObjectName: [OperationID: Owner]] = [:]
   /// Since when nobody is there who performs them.
   var orphans: [OperationID: Timestamp] = [:]
+  /// While answers of others are written here.
+  var isWriting = false
 }
 
 /// A device that moved to another version of its package names operations that it sent with the version
@@ -89,7 +91,9 @@ extension Service {
   }
 
   /// Whether its package has been served by nobody for long enough.
+  /// In a store of several nodes another one may serve it: there nobody is sure, and it waits.
   private func isOrphan(_ operation: OperationElsewhere) -> Bool {
+    guard !store.isShared else { return false }
     guard !users.services.contains(where: { $0.package.id == operation.package }) else {
       takeOver.orphans[operation.id] = nil
       return false
@@ -109,6 +113,8 @@ extension Service {
       operation.answer.map { ($0, operation, owner) }
     }
     guard !answered.isEmpty else { return }
+    takeOver.isWriting = true
+    defer { takeOver.isWriting = false }
     try write { transaction, _ throws(StoreError) in
       try store.takeOver(
         answered.map(\.0.id), groups: answered.map { group(of: $0.1) }, isWaiting: false)

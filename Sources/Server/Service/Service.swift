@@ -297,7 +297,8 @@ public final class Service {
     memory.committed(written.partitions, clock: written.clock)
     memory.note(written.answered)
     stir(partitions: written.partitions, answered: written.answered)
-    tellOthers(written.answered)
+    // What is taken over was told by who answered it: two services would tell each other for ever.
+    if !takeOver.isWriting { tellOthers(written.answered) }
     return (result, written.made)
   }
 
