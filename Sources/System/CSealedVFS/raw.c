@@ -65,12 +65,11 @@ static int look(raw_file *raw, uint8_t *bytes, int capacity, int64_t *file_bytes
   return there > 0 ? raw->file->pMethods->xRead(raw->file, bytes, there, 0) : SQLITE_OK;
 }
 
-int ferry_sealed_peek(
+// One look: a file that goes between the question whether it is there and its opening cannot be opened.
+static int peek_once(
     const char *base, const char *path, uint8_t *bytes, int capacity, int64_t *file_bytes) {
   raw_file raw;
   int there = 0;
-  *file_bytes = -1;
-  memset(bytes, 0, (size_t)capacity);
   int code = raw_name(&raw, base, path);
   if (code == SQLITE_OK) {
     code = raw.vfs->xAccess(raw.vfs, raw.full, SQLITE_ACCESS_EXISTS, &there);
@@ -84,6 +83,20 @@ int ferry_sealed_peek(
   if (code != SQLITE_OK) return code;
   code = look(&raw, bytes, capacity, file_bytes);
   raw_close(&raw);
+  return code;
+}
+
+int ferry_sealed_peek(
+    const char *base, const char *path, uint8_t *bytes, int capacity, int64_t *file_bytes) {
+  int code = SQLITE_OK;
+  // Another process deletes or cuts its journal at each commit. A file that was there and is gone or
+  // shorter is looked at again; one that cannot be opened fails each time.
+  for (int look = 0; look < 20; look++) {
+    *file_bytes = -1;
+    memset(bytes, 0, (size_t)capacity);
+    code = peek_once(base, path, bytes, capacity, file_bytes);
+    if ((code & 0xff) != SQLITE_CANTOPEN && code != SQLITE_IOERR_SHORT_READ) break;
+  }
   return code;
 }
 
