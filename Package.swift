@@ -36,54 +36,88 @@ func tests(
     plugins: plugins)
 }
 
-// Words: what things are called. No input, no output.
-let words: [Target] = [
-  module("FerryJSON", "JSON"),
-  module("FerryModel", "Model", ["FerryJSON"]),
-  module("FerryWorld", "World"),
-  module("FerryHTTP", "HTTP"),
-  // libxml2 is on Apple's systems too; it parses, and opens nothing.
-  module("FerryOData", "OData", ["FerryJSON", "CLibXML2"]),
-  // Beside the payloads: who reads a feed need not compile a grammar (Decision 0011).
-  module("FerryODataAddress", "ODataAddress", ["FerryOData", "FerryJSON"]),
-  module("FerryODataBatch", "ODataBatch", ["FerryOData", "FerryJSON"]),
-  // What a terminal shows of documents and addresses; no app compiles it.
-  module(
-    "FerryODataShell", "ODataShell",
-    ["FerryOData", "FerryODataAddress", "FerryODataBatch", "FerryJSON"]),
-]
+// Streets: folders of Sources, each with a list here. A module names the modules above it in its own
+// street, and of other streets what the row of its street allows. Tests/TidyTests keeps it so.
+//
+//   street   may import
+//   ground   nothing but the C libraries
+//   circle   ground
+//   kit      ground
+//   oData    ground, kit
+//   server   ground, kit, FerryModel and FerryWire of circle
+//   tools    all but samples and proof; `ferry` also the simulation
+//   proof    all but tools and samples
 
-// Hands: each touches one thing outside.
-let hands: [Target] = [
-  module("FerryCompression", "Compression", ["CZlib"]),
-  module("FerrySQLite", "SQLite", ["CSQLite", "CSealedVFS", "FerryCrypto"]),
-  module("FerryFaultVFS", "FaultVFS", ["CFaultVFS"]),
-  // The same for stores that are no database.
-  module("FerryFaultFiles", "FaultFiles", ["FerryWorld"]),
+// Ground: texts, clocks, files, the network. It knows nothing of business data.
+let ground: [Target] = [
+  module("FerryJSON", "Ground/JSON"),
+  module("FerryWorld", "Ground/World"),
+  module("FerryHTTP", "Ground/HTTP"),
+  module("FerryCompression", "Ground/Compression", ["CZlib"]),
   module(
-    "FerryCrypto", "Crypto", [.target(name: "COpenSSL", condition: .when(platforms: [.linux]))]),
+    "FerryCrypto", "Ground/Crypto",
+    [.target(name: "COpenSSL", condition: .when(platforms: [.linux]))]),
+  module("FerrySQLite", "Ground/SQLite", ["CSQLite", "CSealedVFS", "FerryCrypto"]),
   module(
-    "FerryHTTPClient", "HTTPClient",
+    "FerryHTTPClient", "Ground/HTTPClient",
     ["FerryHTTP", "FerryCrypto", .target(name: "CCurl", condition: .when(platforms: [.linux]))]),
 ]
 
-// Parts: the messages, the contract of a business system, and those who keep it.
-let parts: [Target] = [
-  module("FerryWire", "Wire", ["FerryModel", "FerryJSON", "FerryCompression", "FerryCrypto"]),
-  // The device kit: each part works alone, without the network.
-  module("FerryVault", "Vault", ["FerryCrypto", "FerryWorld"]),
-  module("FerryPersistence", "Persistence", ["FerryCrypto", "FerryWorld"]),
-  module("FerryODataCache", "ODataCache", ["FerryOData", "FerryODataAddress", "FerryPersistence"]),
-  module("FerryPreferences", "Preferences", ["FerryWorld"]),
-  module("FerryLogger", "Logger", ["FerryWorld", "FerryCompression"]),
-  module("FerryTrace", "Trace", ["FerryWorld", "FerryJSON"]),
-  module("FerryCertificates", "Certificates", ["FerryCrypto", "FerryWorld"]),
-  // The kit's traces and logs over a transport; what the kit's own modules never import.
+// Circle: the model, the messages, and the device. The server is the other half of it.
+let circle: [Target] = [
+  module("FerryModel", "Circle/Model", ["FerryJSON"]),
   module(
-    "FerryTelemetry", "Telemetry",
+    "FerryWire", "Circle/Wire", ["FerryModel", "FerryJSON", "FerryCompression", "FerryCrypto"]),
+  module(
+    "Ferry", "Circle/Device",
+    [
+      "FerryModel", "FerryJSON", "FerryWire", "FerryWorld", "FerryHTTP", "FerrySQLite",
+      "FerryCrypto", "FerryCompression", "FerryHTTPClient",
+    ]),
+  // The device's half: logins at a company's issuer (Decision 0058).
+  module(
+    "FerryOpenID", "Circle/OpenID",
+    [
+      "Ferry", "FerryModel", "FerryJSON", "FerryWorld", "FerryHTTP", "FerryCrypto",
+      "FerryHTTPClient",
+    ]),
+  // The reference's own names, on the public API alone (Decision 0071).
+  module("FerryReference", "Circle/Reference", ["Ferry", "FerryWorld"]),
+  // What `ferry inspect` and `ferry why` read in a device's file; no app compiles it.
+  module(
+    "FerryInspection", "Circle/Inspection",
+    ["Ferry", "FerryModel", "FerryJSON", "FerrySQLite", "FerryWire"]),
+]
+
+// Kit: parts of an app that work alone, without the network.
+let kit: [Target] = [
+  module("FerryVault", "Kit/Vault", ["FerryCrypto", "FerryWorld"]),
+  module("FerryPersistence", "Kit/Persistence", ["FerryCrypto", "FerryWorld"]),
+  module("FerryPreferences", "Kit/Preferences", ["FerryWorld"]),
+  module("FerryLogger", "Kit/Logger", ["FerryWorld", "FerryCompression"]),
+  module("FerryTrace", "Kit/Trace", ["FerryWorld", "FerryJSON"]),
+  module("FerryCertificates", "Kit/Certificates", ["FerryCrypto", "FerryWorld"]),
+  // The kit's traces and logs over a transport; the parts above never import one.
+  module(
+    "FerryTelemetry", "Kit/Telemetry",
     ["FerryTrace", "FerryLogger", "FerryHTTP", "FerryHTTPClient"]),
+]
+
+// OData: the SDK for apps that speak OData themselves.
+let oData: [Target] = [
+  // libxml2 is on Apple's systems too; it parses, and opens nothing.
+  module("FerryOData", "OData/OData", ["FerryJSON", "CLibXML2"]),
+  // Beside the payloads: who reads a feed need not compile a grammar (Decision 0011).
+  module("FerryODataAddress", "OData/Address", ["FerryOData", "FerryJSON"]),
+  module("FerryODataBatch", "OData/Batch", ["FerryOData", "FerryJSON"]),
+  // What a terminal shows of documents and addresses; no app compiles it.
   module(
-    "FerryODataClient", "ODataClient",
+    "FerryODataShell", "OData/Shell",
+    ["FerryOData", "FerryODataAddress", "FerryODataBatch", "FerryJSON"]),
+  module(
+    "FerryODataCache", "OData/Cache", ["FerryOData", "FerryODataAddress", "FerryPersistence"]),
+  module(
+    "FerryODataClient", "OData/Client",
     [
       "FerryOData", "FerryODataBatch", "FerryHTTP", "FerryHTTPClient", "FerryCrypto", "FerryWorld",
       // Sealed, for the downloads that are kept for good.
@@ -91,70 +125,54 @@ let parts: [Target] = [
     ]),
   // The kit's preferences, handed to the parts that follow them (Decision 0104).
   module(
-    "FerryAppliedPreferences", "AppliedPreferences",
+    "FerryAppliedPreferences", "OData/AppliedPreferences",
     [
       "FerryPreferences", "FerryODataClient", "FerryODataCache", "FerryPersistence", "FerryTrace",
       "FerryHTTP", "FerryHTTPClient", "FerryWorld",
     ]),
-  module("FerryConnector", "Connector", ["FerryModel"]),
-  module(
-    "FerryMemoryConnector", "Connectors/Memory", ["FerryConnector", "FerryModel", "FerryCrypto"]),
-  module(
-    "FerrySQLConnector", "Connectors/SQL",
-    ["FerryConnector", "FerryModel", "FerryJSON", "FerrySQLite", "FerryCrypto"]),
 ]
 
-// Sides: the two shores. They meet only in Wire and Model.
-let sides: [Target] = [
+// Server: it replays changes at a business system and keeps what devices may have.
+let server: [Target] = [
+  module("FerryConnector", "Server/Connector", ["FerryModel"]),
   module(
-    "Ferry", "Client",
-    [
-      "FerryModel", "FerryJSON", "FerryWire", "FerryWorld", "FerryHTTP", "FerrySQLite",
-      "FerryCrypto", "FerryCompression", "FerryHTTPClient",
-    ]),
+    "FerryMemoryConnector", "Server/Connectors/Memory",
+    ["FerryConnector", "FerryModel", "FerryCrypto"]),
   module(
-    "FerryServer", "Server",
+    "FerrySQLConnector", "Server/Connectors/SQL",
+    ["FerryConnector", "FerryModel", "FerryJSON", "FerrySQLite", "FerryCrypto"]),
+  module(
+    "FerryServer", "Server/Server",
     [
       "FerryModel", "FerryJSON", "FerryWire", "FerryWorld", "FerryHTTP", "FerryCrypto",
       "FerryCompression", "FerryConnector",
     ]),
-]
-
-// Stores: where a server keeps what must outlive it (Decision 0036).
-let stores: [Target] = [
+  // Where a server keeps what must outlive it (Decision 0036).
   module(
-    "FerrySQLiteStore", "SQLiteStore",
+    "FerrySQLiteStore", "Server/SQLiteStore",
     [
       "FerryServer", "FerrySQLite", "FerryConnector", "FerryModel", "FerryWire", "FerryWorld",
       "FerryCrypto",
     ]),
-  // The device's half: logins at a company's issuer (Decision 0058).
-  module(
-    "FerryOpenID", "OpenID",
-    [
-      "Ferry", "FerryModel", "FerryJSON", "FerryWorld", "FerryHTTP", "FerryCrypto",
-      "FerryHTTPClient",
-    ]),
-  // The reference's own names, on the public API alone (Decision 0071).
-  module("FerryReference", "Reference", ["Ferry", "FerryWorld"]),
   // Issuers and authorities whose tokens and certificates let users in (Decisions 0053, 0074).
   module(
-    "FerryIssuers", "Issuers",
+    "FerryIssuers", "Server/Issuers",
     [
       "FerryServer", "FerryModel", "FerryJSON", "FerryWorld", "FerryCrypto", "FerryHTTP",
       "FerryHTTPClient", "FerryCertificates",
     ]),
 ]
 
-// Tools: a model in, Swift out; and what looks into a device's file.
+// Tools: a model in, Swift out; and the programs.
 let tools: [Target] = [
-  // What `ferry inspect` and `ferry why` read; no app compiles it.
-  module(
-    "FerryInspection", "Inspection",
-    ["Ferry", "FerryModel", "FerryJSON", "FerrySQLite", "FerryWire"]),
-  module("FerryArguments", "Arguments", ["FerryModel"]),
-  module("FerryGenerator", "Generator", ["FerryModel", "FerryJSON", "FerrySQLite"]),
-  program("FerryGenerate", "Sources/Programs/FerryGenerate", ["FerryGenerator", "FerryModel"]),
+  module("FerryArguments", "Tools/Arguments", ["FerryModel"]),
+  module("FerryGenerator", "Tools/Generator", ["FerryModel", "FerryJSON", "FerrySQLite"]),
+  program(
+    "FerryGenerate", "Sources/Tools/Programs/FerryGenerate", ["FerryGenerator", "FerryModel"]),
+  // What tests of the kit kill.
+  program(
+    "FerryKitWriter", "Sources/Tools/Programs/FerryKitWriter",
+    ["FerryVault", "FerryPersistence", "FerryCrypto", "FerryWorld"]),
   .plugin(name: "FerryPlugin", capability: .buildTool(), dependencies: ["FerryGenerate"]),
 ]
 
@@ -166,27 +184,23 @@ let samples: [Target] = [
       .embedInCode("schema.sql"), .embedInCode("postgresql-tables.sql"),
       .embedInCode("postgresql-rules.sql"),
     ], swiftSettings: strict),
-  program("FerrySample", "Sources/Programs/FerrySample", ["FerryFlights", "FerrySQLite"]),
+  program("FerrySample", "Samples/FlightsCommand", ["FerryFlights", "FerrySQLite"]),
   .target(
     name: "FerryTravel", dependencies: ["Ferry"], path: "Samples/Travel", swiftSettings: strict,
     plugins: ["FerryPlugin"]),
+  .target(name: "CallSiteNeighbours", path: "Samples/Neighbours", swiftSettings: strict),
+  .target(name: "SwiftUIStandIn", path: "Samples/SwiftUIStandIn", swiftSettings: strict),
   // An app's first week, beside the names of other libraries.
   .target(
     name: "FerryCallSites",
     dependencies: ["Ferry", "FerryTravel", "FerryTestKit", "CallSiteNeighbours", "SwiftUIStandIn"],
     path: "Samples/CallSites", swiftSettings: strict),
-  .target(name: "CallSiteNeighbours", path: "Samples/Neighbours", swiftSettings: strict),
-  .target(name: "SwiftUIStandIn", path: "Samples/SwiftUIStandIn", swiftSettings: strict),
   program(
     "FerryKitSample", "Samples/Kit",
     [
       "FerryVault", "FerryPersistence", "FerryODataCache", "FerryOData", "FerryLogger",
       "FerryTrace", "FerryTelemetry", "FerryWorld",
     ]),
-  // What tests of the kit kill.
-  program(
-    "FerryKitWriter", "Sources/Programs/FerryKitWriter",
-    ["FerryVault", "FerryPersistence", "FerryCrypto", "FerryWorld"]),
   program(
     "FerryDevice", "Samples/Device",
     [
@@ -196,20 +210,23 @@ let samples: [Target] = [
     ]),
 ]
 
-// Kits: suites that every connector must pass, and a server for the tests of an app.
-let kits: [Target] = [
+// Proof: what shows that the other streets hold, some of it for the tests of an app.
+let proof: [Target] = [
+  // Faults of a disk, beneath SQLite, and for stores that are no database.
+  module("FerryFaultVFS", "Proof/FaultVFS", ["CFaultVFS"]),
+  module("FerryFaultFiles", "Proof/FaultFiles", ["FerryWorld"]),
   module(
-    "FerryTestKit", "TestKit",
+    "FerryTestKit", "Proof/TestKit",
     [
       "Ferry", "FerryServer", "FerrySQLiteStore", "FerryConnector", "FerryMemoryConnector",
       "FerryModel", "FerryJSON", "FerryWire", "FerryHTTP", "FerryHTTPClient", "FerryWorld",
       "FerryCrypto", "FerrySQLite",
     ]),
   // The trait for simulated tests; apart, so that no app compiles Testing for its previews.
-  module("FerryTesting", "Testing", ["FerryTestKit"]),
+  module("FerryTesting", "Proof/Testing", ["FerryTestKit"]),
   // What a fuzzer throws bytes at; the tests of the corpora call the same functions.
   module(
-    "FerryFuzzTargets", "FuzzTargets",
+    "FerryFuzzTargets", "Proof/FuzzTargets",
     [
       "FerryOData", "FerryODataAddress", "FerryODataBatch", "FerryODataShell", "FerryWire",
       "FerryServer", "FerryModel", "FerryJSON", "FerryHTTP", "FerryCrypto", "FerryWorld",
@@ -218,8 +235,8 @@ let kits: [Target] = [
     ]),
 ]
 
-// Proofs: what the tests may see; FerryTidyTests keeps the walls.
-let proofs: [Target] = [
+// Tests: what each may see.
+let testTargets: [Target] = [
   tests("FerryTidyTests", "TidyTests", []),
   tests("FerryJSONTests", "JSONTests", ["FerryJSON"]),
   tests("FerryModelTests", "ModelTests", ["FerryModel", "FerryJSON"]),
@@ -328,7 +345,7 @@ let clientLibraries: [Target] = [
 ]
 
 var targets =
-  words + hands + parts + sides + stores + tools + samples + kits + proofs + clientLibraries
+  clientLibraries + ground + circle + kit + oData + server + tools + proof + samples + testTargets
 var products: [Product] = [
   .library(name: "Ferry", targets: ["Ferry"]),
   .library(name: "FerryReference", targets: ["FerryReference"]),
@@ -367,36 +384,26 @@ var products: [Product] = [
   let serverLibraries: [Target] = [
     library("CMicroHTTPD"), library("CArgon2"), library("CLinux"), library("CPostgreSQL"),
   ]
-  let serverHands: [Target] = [
-    module("FerryPasswords", "Passwords", ["CArgon2"]),
-    module("FerryPostgreSQL", "PostgreSQL", ["CPostgreSQL"]),
+  let linuxServer: [Target] = [
+    module("FerryPasswords", "Server/Passwords", ["CArgon2"]),
+    module("FerryPostgreSQL", "Server/PostgreSQL", ["CPostgreSQL"]),
     module(
-      "FerryHTTPServer", "HTTPServer", ["FerryHTTP", "FerryWorld", "CMicroHTTPD", "CLinux"]),
-  ]
-  let serverParts: [Target] = [
+      "FerryHTTPServer", "Server/HTTPServer", ["FerryHTTP", "FerryWorld", "CMicroHTTPD", "CLinux"]),
     module(
-      "FerryPostgreSQLConnector", "Connectors/PostgreSQL",
+      "FerryPostgreSQLConnector", "Server/Connectors/PostgreSQL",
       // The threads of several connections (Decision 0066).
-      ["FerryConnector", "FerryModel", "FerryJSON", "FerryPostgreSQL", "FerryWorld"])
-  ]
-  let serverStores: [Target] = [
+      ["FerryConnector", "FerryModel", "FerryJSON", "FerryPostgreSQL", "FerryWorld"]),
     module(
-      "FerryPostgreSQLStore", "PostgreSQLStore",
+      "FerryPostgreSQLStore", "Server/PostgreSQLStore",
       [
         "FerryServer", "FerryPostgreSQL", "FerryConnector", "FerryModel", "FerryWire",
         "FerryWorld", "FerryHTTP", "FerryCrypto",
-      ])
-  ]
-  let serverTools: [Target] = [
-    module(
-      "FerryPostgreSQLReading", "PostgreSQLReading",
-      // Which types a column can hold (Decision 0106).
-      ["FerryGenerator", "FerryModel", "FerryPostgreSQL", "FerryPostgreSQLConnector"])
+      ]),
   ]
   // A false world in which the very code that ships is driven from a seed.
-  let simulation: [Target] = [
+  let linuxProof: [Target] = [
     module(
-      "FerrySimulation", "Simulation",
+      "FerrySimulation", "Proof/Simulation",
       [
         "Ferry", "FerryReference", "FerryServer", "FerrySQLiteStore", "FerryModel", "FerryJSON",
         "FerryWire",
@@ -404,9 +411,13 @@ var products: [Product] = [
         "FerryMemoryConnector", "FerryCrypto", "FerryTestKit",
       ])
   ]
-  let programs: [Target] = [
+  let linuxTools: [Target] = [
+    module(
+      "FerryPostgreSQLReading", "Tools/PostgreSQLReading",
+      // Which types a column can hold (Decision 0106).
+      ["FerryGenerator", "FerryModel", "FerryPostgreSQL", "FerryPostgreSQLConnector"]),
     program(
-      "Ferryd", "Sources/Programs/Ferryd",
+      "Ferryd", "Sources/Tools/Programs/Ferryd",
       [
         "FerryArguments", "FerryServer", "FerrySQLiteStore", "FerryHTTPServer", "FerryHTTP",
         "FerryIssuers", "FerryHTTPClient", "FerryPasswords", "FerryCertificates",
@@ -415,7 +426,7 @@ var products: [Product] = [
         "FerryWire", "FerryPostgreSQL", "FerryPostgreSQLConnector", "FerryPostgreSQLStore",
       ]),
     program(
-      "FerryCommand", "Sources/Programs/FerryCommand",
+      "FerryCommand", "Sources/Tools/Programs/FerryCommand",
       [
         "FerryArguments", "FerryGenerator", "FerryModel", "FerryJSON",
         "FerryODataShell", "FerryOData", "FerryODataClient", "FerryHTTP", "FerryHTTPClient",
@@ -427,14 +438,16 @@ var products: [Product] = [
         "FerryPostgreSQLConnector", "FerryPostgreSQLReading", "FerrySQLConnector", "FerryCrypto",
         "FerryPostgreSQLStore",
       ]),
+  ]
+  let linuxSamples: [Target] = [
     program(
       "FerryDemo", "Samples/Demo",
       [
         "FerryModel", "FerryJSON", "FerrySQLite", "FerryPostgreSQL", "FerryPasswords",
         "FerryCrypto", "FerryFlights",
-      ]),
+      ])
   ]
-  let serverProofs: [Target] = [
+  let linuxTests: [Target] = [
     tests(
       "FerryCommandTests", "CommandTests",
       [
@@ -476,8 +489,7 @@ var products: [Product] = [
         "FerryFaultVFS", "FerryCertificates", "FerryHTTPServer", "FerryCrypto",
       ]),
   ]
-  targets += serverLibraries + serverHands + serverParts + serverStores + serverTools
-  targets += simulation + programs + serverProofs
+  targets += serverLibraries + linuxServer + linuxProof + linuxTools + linuxSamples + linuxTests
   products += [
     .executable(name: "ferryd", targets: ["Ferryd"]),
     .executable(name: "ferry", targets: ["FerryCommand"]),

@@ -2,7 +2,7 @@ import Ferry
 import FerryTravel
 import Foundation
 
-// Each piece between two marks stands in an article of Sources/Client/Ferry.docc, line by line.
+// Each piece between two marks stands in an article of Sources/Circle/Device/Ferry.docc, line by line.
 
 enum FerryArticles {
   static func start(at path: String, password: String) async throws {

@@ -7,7 +7,7 @@ struct FerryArticlesTests {
   func sameCode() throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
-    let folder = root.appending(path: "Sources/Client/Ferry.docc")
+    let folder = root.appending(path: "Sources/Circle/Device/Ferry.docc")
     let compiled = try String(
       contentsOf: root.appending(path: "Tests/ClientTests/FerryArticles.swift"), encoding: .utf8
     ).replacingOccurrences(of: "\n    ", with: "\n")

@@ -187,7 +187,7 @@ struct WaitingTests {
     #expect(milliseconds == .integer(5_000))
     var root = URL(filePath: #filePath)
     for _ in 0..<3 { root.deleteLastPathComponent() }
-    for guide in ["Sources/Client/Ferry.docc/Waiting.md", "Documentation/Rough.md"] {
+    for guide in ["Sources/Circle/Device/Ferry.docc/Waiting.md", "Documentation/Rough.md"] {
       let text = try String(contentsOf: root.appending(path: guide), encoding: .utf8)
       #expect(text.contains(/for the other(?:'s transaction)? for 5 s(?:econds)?,? (?:and )?then/))
     }

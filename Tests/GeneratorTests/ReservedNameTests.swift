@@ -11,7 +11,7 @@ struct ReservedNameTests {
 
   /// The public members that the client's sources give each object: of objects, and of their type.
   private static func declared() throws -> (members: Set<String>, typeMembers: Set<String>) {
-    let folder = root.appending(path: "Sources/Client")
+    let folder = root.appending(path: "Sources/Circle/Device")
     let files = try #require(
       FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
     let opening = /^(?:public protocol BusinessObject\b|extension BusinessObject \{)/
@@ -46,7 +46,7 @@ struct ReservedNameTests {
     #expect(expected.count > 25)
     #expect(
       ReservedName.members.symmetricDifference(expected).sorted() == [],
-      "Sources/Model/ReservedName.swift and the client have come apart")
+      "Sources/Circle/Model/ReservedName.swift and the client have come apart")
   }
 
   @Test("The names that no query of the model may have are the members of the types")
@@ -55,7 +55,7 @@ struct ReservedNameTests {
     #expect(expected.count > 15)
     #expect(
       ReservedName.typeMembers.symmetricDifference(expected).sorted() == [],
-      "Sources/Model/ReservedName.swift and the client have come apart")
+      "Sources/Circle/Model/ReservedName.swift and the client have come apart")
   }
 
   @Test(

@@ -31,7 +31,7 @@ import Testing
     "The limits of an address are printed as they are",
     arguments: [
       ("Addresses", "Documentation/ODataLimits.md"),
-      ("Limits", "Sources/ODataAddress/FerryODataAddress.docc/Addresses.md"),
+      ("Limits", "Sources/OData/Address/FerryODataAddress.docc/Addresses.md"),
     ])
   func addresses(_ heading: String, _ file: String) throws {
     let limits = ODataAddressLimits.standard
@@ -59,6 +59,6 @@ import Testing
         "\(shown(work)) looks at a step",
       ],
       in: try section(
-        "Evaluate", "Sources/ODataAddress/FerryODataAddress.docc/Addresses.md"))
+        "Evaluate", "Sources/OData/Address/FerryODataAddress.docc/Addresses.md"))
   }
 }

@@ -2,7 +2,7 @@ import FerryOData
 import FerryODataShell
 import Testing
 
-/// One test for each row of Sources/OData/FerryOData.docc/Limits.md.
+/// One test for each row of Sources/OData/OData/FerryOData.docc/Limits.md.
 @Suite("Limits") struct LimitTests {
   private func refusal(_ bytes: [UInt8]) -> ODataError? {
     do {

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The DocC catalogue of Ferry")
 struct CatalogueTests {
-  private static let folder = House.root.appending(path: "Sources/Client/Ferry.docc")
+  private static let folder = House.root.appending(path: "Sources/Circle/Device/Ferry.docc")
 
   private static func pages() throws -> [String: String] {
     var pages: [String: String] = [:]
@@ -25,7 +25,9 @@ struct CatalogueTests {
       /^(?:@\w+ )*public (?:final )?(?:struct|class|enum|protocol|actor|typealias) (\w+)/
     var found: Set<String> = []
     for file in House.sources
-    where file.path.hasPrefix("Sources/Client/") || file.path.hasPrefix("Sources/Model/") {
+    where file.path.hasPrefix("Sources/Circle/Device/")
+      || file.path.hasPrefix("Sources/Circle/Model/")
+    {
       for line in House.read(file.path).split(separator: "\n") {
         if let match = line.firstMatch(of: declaration) { found.insert(String(match.1)) }
       }

@@ -71,12 +71,12 @@ enum ImportRules {
       file.violation(
         $0.line, rule, "import \($0.module) in \(target.name)",
         cure:
-          "do without it, or name it in line \(target.line) of Package.swift if the layers allow")
+          "do without it, or name it in line \(target.line) of Package.swift if the streets allow")
     }
   }
 
   /// What an app is given with `import Ferry`.
-  static let exports = "Sources/Client/Exports.swift"
+  static let exports = "Sources/Circle/Device/Exports.swift"
 
   /// A module that re-exports another opens a door that no line names.
   static func reexports(in file: SourceFile) -> [Violation] {
@@ -90,7 +90,7 @@ enum ImportRules {
 
   /// Lists of Package.swift that stand behind its `#if os(Linux)`.
   static let onLinuxOnly: Set = [
-    "serverHands", "serverParts", "serverStores", "serverTools", "simulation", "programs",
+    "linuxServer", "linuxTools", "linuxProof", "linuxSamples",
   ]
 
   static func glibc(
@@ -119,99 +119,5 @@ enum ImportRules {
       }
       return violations
     }
-  }
-}
-
-enum LayerRules {
-  /// Sections of Package.swift from the lowest to the highest.
-  static let layers: [String: Int] = [
-    "clientLibraries": 0, "serverLibraries": 0, "words": 1, "hands": 2, "serverHands": 2,
-    "parts": 3, "serverParts": 3, "sides": 4, "stores": 5, "serverStores": 5, "tools": 5,
-    "serverTools": 5,
-    "simulation": 6,
-    "kits": 6, "samples": 6, "programs": 7,
-    "proofs": 8, "serverProofs": 8,
-  ]
-
-  /// Words that hold a C library all the same: it parses, and opens nothing.
-  static let wordsWithLibrary: Set = ["FerryOData"]
-
-  /// Modules that must not reach each other, in either direction.
-  static let strangers = [("FerryOData", "FerryModel"), ("Ferry", "FerryServer")]
-
-  static func violations(in map: PackageMap) -> [Violation] {
-    map.targets.flatMap { target in layer(of: target, in: map) }
-      + oneHandPerLibrary(in: map) + strangersMeet(in: map) + phone(in: map)
-  }
-
-  private static func layer(of target: PackageMap.Target, in map: PackageMap) -> [Violation] {
-    let rule =
-      "arrows point down: words, hands, parts, sides, stores, tools, simulation, programs, proofs"
-    guard let own = layers[target.section] else {
-      return [
-        violation(
-          target, rule, "\(target.name) stands in no layer",
-          cure:
-            "put its line into one of the lists: \(layers.keys.sorted().joined(separator: ", "))")
-      ]
-    }
-    return target.dependencies.compactMap { name in
-      guard let other = map.target(named: name) else {
-        return violation(
-          target, rule, "\(target.name) names \(name), which is no target",
-          cure: "correct the name")
-      }
-      if [.library, .native].contains(other.kind) && own != 2
-        && !wordsWithLibrary.contains(target.name)
-      {
-        return violation(
-          target, "only hands touch C libraries", "\(target.name) names \(name)",
-          cure: "use the hand that has \(name)")
-      }
-      let level = layers[other.section] ?? 0
-      let isSideways = level == own && target.section == "sides"
-      guard level > own || isSideways else { return nil }
-      return violation(
-        target, rule, "\(target.name) (\(target.section)) names \(name) (\(other.section))",
-        cure: "move what both need into a lower layer")
-    }
-  }
-
-  private static func oneHandPerLibrary(in map: PackageMap) -> [Violation] {
-    map.libraries.sorted().flatMap { library in
-      map.targets.filter { $0.dependencies.contains(library) }.dropFirst().map { second in
-        violation(
-          second, "a C library is imported by one module",
-          "\(second.name) is the second with \(library)",
-          cure: "use the module that has it, and give that one what is missing")
-      }
-    }
-  }
-
-  private static func strangersMeet(in map: PackageMap) -> [Violation] {
-    strangers.flatMap { [($0.0, $0.1), ($0.1, $0.0)] }.compactMap { one, other in
-      guard let target = map.target(named: one), map.closure(of: one).contains(other) else {
-        return nil
-      }
-      return violation(
-        target, "\(one) and \(other) never reach each other", "\(one) reaches \(other)",
-        cure: "let a third module that may know both stand between them")
-    }
-  }
-
-  private static func phone(in map: PackageMap) -> [Violation] {
-    guard let client = map.target(named: "Ferry") else { return [] }
-    let server = map.names(in: "serverLibraries", "serverHands")
-    return map.closure(of: "Ferry").intersection(server).sorted().map {
-      violation(
-        client, "what ships to a phone needs no library of the server", "Ferry reaches \($0)",
-        cure: "take the way to it out of the client's modules")
-    }
-  }
-
-  private static func violation(
-    _ target: PackageMap.Target, _ rule: String, _ found: String, cure: String
-  ) -> Violation {
-    Violation(file: "Package.swift", line: target.line, rule: rule, found: found, cure: cure)
   }
 }

@@ -41,9 +41,15 @@ struct ImportTests {
       House.sources.flatMap { ImportRules.glibc(in: $0, map: House.map, clientModules: phone) })
   }
 
-  @Test("Arrows between layers point down, and each C library has one hand")
-  func layers() {
-    expectNone(LayerRules.violations(in: House.map))
+  @Test("A street imports what its row names, and each C library has one hand")
+  func streets() {
+    expectNone(StreetRules.violations(in: House.map))
+    // The table of Package.swift says what the rule says.
+    let text = House.read("Package.swift")
+    for (name, street) in StreetRules.streets where street.folder.hasPrefix("Sources/") {
+      let row = text.split(separator: "\n").first { $0.hasPrefix("//   \(name) ") }
+      #expect(name == "libraries" || row != nil, "Package.swift has no row for \(name)")
+    }
   }
 
   @Test("Package.swift is understood whole")
@@ -78,14 +84,15 @@ struct ImportTests {
 struct ImportRulesTests {
   static let map = PackageMap(
     """
-    let words: [Target] = [module("FerryModel", "Model"), module("FerryOData", "OData")]
-    let hands: [Target] = [
-      module("FerrySQLite", "SQLite", [.target(name: "CSQLite", condition: .when([.linux]))])
+    let ground: [Target] = [
+      module("FerrySQLite", "Ground/SQLite", [.target(name: "CSQLite", condition: .when([.linux]))])
     ]
-    let sides: [Target] = [
-      module("Ferry", "Client", ["FerryModel", "FerrySQLite"], resources: [.copy("page.html")])
+    let circle: [Target] = [
+      module("FerryModel", "Circle/Model"),
+      module("Ferry", "Circle/Device", ["FerryModel", "FerrySQLite"], resources: [.copy("page.html")])
     ]
-    let proofs: [Target] = [tests("FerryTests", "ClientTests", ["Ferry"])]
+    let oData: [Target] = [module("FerryOData", "OData/OData")]
+    let testTargets: [Target] = [tests("FerryTests", "ClientTests", ["Ferry"])]
     let clientLibraries: [Target] = [library("CSQLite")]
     """)
 
@@ -101,38 +108,38 @@ struct ImportRulesTests {
       "#if os(Linux)\n  import FerryOData\n#endif", "@_spi(Inside) import FerryOData",
     ])
   func undeclared(text: String) {
-    #expect(violations("Sources/Client/A.swift", text) == ["import FerryOData in Ferry"])
+    #expect(violations("Sources/Circle/Device/A.swift", text) == ["import FerryOData in Ferry"])
   }
 
   @Test("A C module reached through another target is found")
   func throughAnother() {
     #expect(
-      violations("Sources/Client/A.swift", "import CSQLite") == ["import CSQLite in Ferry"])
-    #expect(violations("Sources/SQLite/A.swift", "import CSQLite") == [])
+      violations("Sources/Circle/Device/A.swift", "import CSQLite") == ["import CSQLite in Ferry"])
+    #expect(violations("Sources/Ground/SQLite/A.swift", "import CSQLite") == [])
   }
 
   @Test("Imports in comments and literals are none, declared ones are allowed")
   func allowed() {
     let text = "import FerryModel\n// import Nothing\nlet text = \"\"\"\nimport Nothing\n\"\"\"\n"
-    #expect(violations("Sources/Client/A.swift", text) == [])
+    #expect(violations("Sources/Circle/Device/A.swift", text) == [])
     #expect(violations("Tests/ClientTests/A.swift", "@testable import Ferry") == [])
   }
 
   @Test("Testing belongs to tests, and every file to a target")
   func homeless() {
     #expect(
-      violations("Sources/Client/A.swift", "import Testing") == ["import Testing in Ferry"])
+      violations("Sources/Circle/Device/A.swift", "import Testing") == ["import Testing in Ferry"])
     #expect(
       violations("Sources/Nowhere/A.swift", "") == ["no target of Package.swift holds this file"])
   }
 
   @Test("Glibc without its condition, or in a client's module, is found")
   func glibc() {
-    let bare = SourceFile(path: "Sources/SQLite/A.swift", "import Glibc")
+    let bare = SourceFile(path: "Sources/Ground/SQLite/A.swift", "import Glibc")
     let guarded =
       "#if canImport(Darwin)\nimport Darwin\n#elseif canImport(Glibc)\nimport Glibc\n#endif"
-    let hand = SourceFile(path: "Sources/SQLite/A.swift", guarded)
-    let side = SourceFile(path: "Sources/Client/A.swift", guarded)
+    let hand = SourceFile(path: "Sources/Ground/SQLite/A.swift", guarded)
+    let side = SourceFile(path: "Sources/Circle/Device/A.swift", guarded)
     let phone = Self.map.closure(of: "Ferry")
     let found = [bare, hand, side].map {
       ImportRules.glibc(in: $0, map: Self.map, clientModules: phone).count
@@ -143,75 +150,117 @@ struct ImportRulesTests {
   @Test("A re-export is found")
   func reexport() {
     let found = ["A.swift", "Exports.swift"].map { name in
-      let file = SourceFile(path: "Sources/Client/" + name, "@_exported import FerryModel")
+      let file = SourceFile(path: "Sources/Circle/Device/" + name, "@_exported import FerryModel")
       return ImportRules.reexports(in: file).count
     }
     #expect(found == [1, 0])
   }
 
-  private func layers(_ lists: String) -> [String] {
-    LayerRules.violations(in: PackageMap(lists)).map(\.found)
+  private func streets(_ lists: String) -> [String] {
+    StreetRules.violations(in: PackageMap(lists)).map(\.found)
   }
 
-  @Test("An arrow that points up is found")
+  @Test("A street that names one it may not name, and a module that names one below it, are found")
   func upward() {
     #expect(
-      layers(
+      streets(
         """
-        let words: [Target] = [module("A", "A", ["B"])]
-        let parts: [Target] = [module("B", "B")]
-        """) == ["A (words) names B (parts)"])
+        let ground: [Target] = [module("A", "Ground/A", ["B"])]
+        let kit: [Target] = [module("B", "Kit/B")]
+        """) == ["A (ground) names B (kit)"])
+    #expect(
+      streets(
+        """
+        let kit: [Target] = [
+          module("A", "Kit/A", ["B"]),
+          module("B", "Kit/B"),
+        ]
+        """) == ["A names B, which stands below it"])
   }
 
-  @Test("Sides that import each other are found")
+  @Test("A module of the server takes Model and Wire of the circle, and nothing else")
+  func single() {
+    #expect(
+      streets(
+        """
+        let circle: [Target] = [
+          module("FerryModel", "Circle/Model"),
+          module("FerryInspection", "Circle/Inspection"),
+        ]
+        let server: [Target] = [
+          module("FerryServer", "Server/Server", ["FerryModel", "FerryInspection"])
+        ]
+        """) == ["FerryServer (server) names FerryInspection (circle)"])
+  }
+
+  @Test("A module outside the folder of its street is found")
+  func folder() {
+    #expect(
+      streets("let kit: [Target] = [module(\"A\", \"Ground/A\")]")
+        == ["A of kit is in Sources/Ground/A"])
+  }
+
+  @Test("A device that imports the server is found")
   func sideways() {
-    let found = layers(
+    let found = streets(
       """
-      let sides: [Target] = [module("Ferry", "A", ["FerryServer"]), module("FerryServer", "B")]
+      let circle: [Target] = [module("Ferry", "Circle/A", ["FerryServer"])]
+      let server: [Target] = [module("FerryServer", "Server/B")]
       """)
     #expect(
-      found == ["Ferry (sides) names FerryServer (sides)", "Ferry reaches FerryServer"])
+      found == [
+        "Ferry (circle) names FerryServer (server)", "Ferry reaches FerryServer",
+        "Ferry reaches FerryServer",
+      ])
   }
 
   @Test("OData and Model that meet, by whatever way, are found")
   func strangers() {
-    let found = layers(
+    let found = streets(
       """
-      let words: [Target] = [
-        module("FerryOData", "A", ["Between"]), module("Between", "B", ["FerryModel"]),
-        module("FerryModel", "C"),
+      let ground: [Target] = [
+        module("FerryModel", "Ground/C"),
+        module("Between", "Ground/B", ["FerryModel"]),
       ]
+      let oData: [Target] = [module("FerryOData", "OData/A", ["Between"])]
       """)
     #expect(found == ["FerryOData reaches FerryModel"])
   }
 
   @Test("A second module with a C library, and one that is no hand, are found")
   func libraries() {
-    let found = layers(
+    let found = streets(
       """
-      let hands: [Target] = [module("A", "A", ["CZ"]), module("B", "B", ["CZ"])]
-      let parts: [Target] = [module("C", "C", ["CZ"])]
+      let ground: [Target] = [
+        module("FerryCompression", "Ground/A", ["CZ"]), module("FerryCrypto", "Ground/B", ["CZ"]),
+      ]
+      let proof: [Target] = [module("C", "Proof/C", ["CZ"])]
       let clientLibraries: [Target] = [library("CZ")]
       """)
-    #expect(found == ["C names CZ", "B is the second with CZ", "C is the second with CZ"])
+    #expect(
+      found == ["C names CZ", "FerryCrypto is the second with CZ", "C is the second with CZ"])
   }
 
   @Test("A client that needs a library of the server is found")
   func phone() {
-    let found = layers(
+    let found = streets(
       """
-      let sides: [Target] = [module("Ferry", "Client", ["FerryPasswords"])]
-      let serverHands: [Target] = [module("FerryPasswords", "Passwords", ["CArgon2"])]
+      let circle: [Target] = [module("Ferry", "Circle/Device", ["FerryPasswords"])]
+      let linuxServer: [Target] = [module("FerryPasswords", "Server/Passwords", ["CArgon2"])]
       let serverLibraries: [Target] = [library("CArgon2")]
       """)
-    #expect(found == ["Ferry reaches CArgon2", "Ferry reaches FerryPasswords"])
+    #expect(
+      found == [
+        "Ferry (circle) names FerryPasswords (server)", "Ferry reaches CArgon2",
+        "Ferry reaches FerryPasswords",
+      ])
   }
 
-  @Test("A target in no layer, and a name that is no target, are found")
+  @Test("A target in no street, and a name that is no target, are found")
   func strays() {
-    #expect(layers("let targets = [module(\"A\", \"A\")]") == ["A stands in no layer"])
+    #expect(streets("let targets = [module(\"A\", \"A\")]") == ["A stands in no street"])
     #expect(
-      layers("let words: [Target] = [module(\"A\", \"A\", [\"B\"])]")
+      streets("let ground: [Target] = [module(\"A\", \"Ground/A\", [\"B\"])]")
         == ["A names B, which is no target"])
   }
 }

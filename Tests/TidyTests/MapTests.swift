@@ -16,20 +16,20 @@ struct MapFaultTests {
   private func write() throws {
     try checkout.write(
       """
-      let words: [Target] = [module("FerryModel", "Model")]
-      let sides: [Target] = [
-        module("Ferry", "Client", ["FerryModel"])
+      let circle: [Target] = [
+        module("FerryModel", "Circle/Model"),
+        module("Ferry", "Circle/Device", ["FerryModel"]),
       ]
       """, to: "Package.swift")
-    try checkout.write("public struct Model {}\n", to: "Sources/Model/Model.swift")
-    try checkout.write("struct Store {}\n", to: "Sources/Client/Store/Store.swift")
+    try checkout.write("public struct Model {}\n", to: "Sources/Circle/Model/Model.swift")
+    try checkout.write("struct Store {}\n", to: "Sources/Circle/Device/Store/Store.swift")
     try checkout.write(
       "struct Pending {\n  // Row\n  let store: Store\n}\n",
-      to: "Sources/Client/Pending/Pending.swift")
-    try checkout.write("struct Row {}\n", to: "Sources/Client/Objects/Row.swift")
+      to: "Sources/Circle/Device/Pending/Pending.swift")
+    try checkout.write("struct Row {}\n", to: "Sources/Circle/Device/Objects/Row.swift")
     try checkout.write(
-      "# Way\n\n## 1. First\n\n`Sources/Client/Pending/Pending.swift:Pending` and "
-        + "`Sources/Client/Store/Store.swift:Store`.\n", to: "Documentation/TheWay.md")
+      "# Way\n\n## 1. First\n\n`Sources/Circle/Device/Pending/Pending.swift:Pending` and "
+        + "`Sources/Circle/Device/Store/Store.swift:Store`.\n", to: "Documentation/TheWay.md")
   }
 
   private func map(_ arguments: String...) throws -> [String] {
@@ -51,8 +51,9 @@ struct MapFaultTests {
     let way = "step 1: Ferry/Pending, then Ferry/Store"
     #expect(try arrows() == ["Ferry/Pending uses Ferry/Store", way])
 
-    try checkout.write("import FerryModel\nstruct Row {}\n", to: "Sources/Client/Objects/Row.swift")
-    try checkout.write("let row: Row? = nil\n", to: "Sources/Client/Pending/Rows.swift")
+    try checkout.write(
+      "import FerryModel\nstruct Row {}\n", to: "Sources/Circle/Device/Objects/Row.swift")
+    try checkout.write("let row: Row? = nil\n", to: "Sources/Circle/Device/Pending/Rows.swift")
     #expect(
       try map("--check") == ["Documentation/map.svg is not of this tree; run Scripts/map"])
     #expect(try map() == [])

@@ -63,7 +63,8 @@ struct MigrationTableTests {
 
   @Test("Each name of FerryReference has a row, and each row a name")
   func complete() throws {
-    let symbols = try Self.declared(in: "Sources/Reference").subtracting(Self.implementations)
+    let symbols = try Self.declared(in: "Sources/Circle/Reference").subtracting(
+      Self.implementations)
     #expect(symbols.count > 70, "\(symbols.sorted())")
     let rows = try Self.rows().flatMap { Self.names(in: $0.own) }
       .map { $0.split(separator: ".").last.map(String.init) ?? $0 }
@@ -74,7 +75,7 @@ struct MigrationTableTests {
 
   @Test("The Swift form of each name of FerryReference is one that Ferry has")
   func forms() throws {
-    let ferry = try Self.declared(in: "Sources/Client")
+    let ferry = try Self.declared(in: "Sources/Circle/Device")
     for row in try Self.rows() where !row.own.isEmpty {
       let names = Self.names(in: row.swift).flatMap { $0.split(separator: ".").map(String.init) }
       // Generated types have attributes, the example's type has none of Ferry's names.
@@ -85,10 +86,10 @@ struct MigrationTableTests {
 
   @Test("Each step of a database makes a callback")
   func steps() throws {
-    let steps = House.read("Sources/Client/Observers/DatabaseStep.swift").matches(
+    let steps = House.read("Sources/Circle/Device/Observers/DatabaseStep.swift").matches(
       of: /\n  case (\w+)/
     ).map { String($0.1) }
-    let made = House.read("Sources/Reference/CallbackHandler+Steps.swift").matches(
+    let made = House.read("Sources/Circle/Reference/CallbackHandler+Steps.swift").matches(
       of: /\n    case \.(\w+)[^:]*:\s+(\w+)\(/
     ).map { (String($0.1), String($0.2)) }
     #expect(steps.count == 39)

@@ -38,8 +38,9 @@ struct NameRulesTests {
   @Test("Names that differ only by case are found")
   func sameButForCase() {
     let paths = NameRules.sameButForCase(
-      ["Sources/Wire", "Sources/wire", "Sources/World"], kind: "path", file: "Package.swift")
-    #expect(paths.map(\.found) == ["path Sources/wire beside Sources/Wire"])
+      ["Sources/Circle/Wire", "Sources/Circle/wire", "Sources/Ground/World"], kind: "path",
+      file: "Package.swift")
+    #expect(paths.map(\.found) == ["path Sources/Circle/wire beside Sources/Circle/Wire"])
   }
 
   @Test("Products that clash are found, an executable and its own target do not clash")
@@ -57,7 +58,8 @@ struct NameRulesTests {
   @Test("A type named like a module, or after nothing, is found")
   func types() {
     let file = SourceFile(
-      path: "Sources/Client/A.swift", "public enum Ferry {}\nstruct RowHelper { enum Wire {} }")
+      path: "Sources/Circle/Device/A.swift",
+      "public enum Ferry {}\nstruct RowHelper { enum Wire {} }")
     let modules: Set = ["Ferry", "Wire"]
     #expect(NameRules.typesNamedLikeModules(in: file, modules: modules).map(\.found) == ["Ferry"])
     #expect(NameRules.forbiddenWords(in: file).map(\.found) == ["RowHelper"])

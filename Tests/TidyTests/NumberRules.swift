@@ -2,11 +2,13 @@
 enum NumberRules {
   /// Modules that read what others wrote.
   static let readers = [
-    "Sources/Model", "Sources/Wire", "Sources/JSON", "Sources/HTTP", "Sources/HTTPServer",
-    "Sources/HTTPClient", "Sources/OData", "Sources/ODataAddress", "Sources/ODataBatch",
-    "Sources/ODataCache", "Sources/ODataClient", "Sources/ODataShell", "Sources/Connector",
-    "Sources/Connectors", "Sources/PostgreSQL", "Sources/PostgreSQLReading", "Sources/Issuers",
-    "Sources/OpenID", "Sources/Certificates", "Sources/Trace", "Sources/World",
+    "Sources/Circle/Model", "Sources/Circle/Wire", "Sources/Ground/JSON", "Sources/Ground/HTTP",
+    "Sources/Server/HTTPServer", "Sources/Ground/HTTPClient", "Sources/OData/OData",
+    "Sources/OData/Address", "Sources/OData/Batch", "Sources/OData/Cache", "Sources/OData/Client",
+    "Sources/OData/Shell", "Sources/Server/Connector", "Sources/Server/Connectors",
+    "Sources/Server/PostgreSQL", "Sources/Tools/PostgreSQLReading", "Sources/Server/Issuers",
+    "Sources/Circle/OpenID", "Sources/Kit/Certificates", "Sources/Kit/Trace",
+    "Sources/Ground/World",
   ]
 
   private static let rule = "no arithmetic on numbers from outside can trap"

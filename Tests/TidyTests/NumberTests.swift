@@ -5,24 +5,24 @@ struct NumberTests {
   /// Files whose arithmetic cannot trap, each with the reason.
   static let exceptions: Set = [
     // Fractions of at most 15 digits; a fraction has a negative of each.
-    "Sources/Model/EncodedValue.swift",
+    "Sources/Circle/Model/EncodedValue.swift",
     // Differences of the lengths of two texts.
-    "Sources/Model/DecimalText.swift",
+    "Sources/Circle/Model/DecimalText.swift",
     // Numbers of at most 18 digits, by the count of digits.
-    "Sources/OData/Values/EdmTextScanner.swift",
+    "Sources/OData/OData/Values/EdmTextScanner.swift",
     // Whole numbers of at most 38 digits in 128 bits.
-    "Sources/ODataAddress/Evaluation/DecimalNumber.swift",
+    "Sources/OData/Address/Evaluation/DecimalNumber.swift",
     // Times of 64 bits, in 128 bits.
-    "Sources/ODataAddress/Evaluation/ValueOrder.swift",
-    "Sources/ODataAddress/Evaluation/ValueArithmetic.swift",
+    "Sources/OData/Address/Evaluation/ValueOrder.swift",
+    "Sources/OData/Address/Evaluation/ValueArithmetic.swift",
     // Fractions.
-    "Sources/ODataAddress/Evaluation/ODataEvaluator+Spatial.swift",
+    "Sources/OData/Address/Evaluation/ODataEvaluator+Spatial.swift",
     // Minus one bit.
-    "Sources/ODataCache/CacheBytes.swift",
+    "Sources/OData/Cache/CacheBytes.swift",
     // Deadlines of the program itself, not of who speaks to it.
-    "Sources/Connectors/PostgreSQL/PostgreSQLConnector.swift",
-    "Sources/PostgreSQL/PostgreSQLConnection.swift",
-    "Sources/PostgreSQL/PostgreSQLConnection+Notifications.swift",
+    "Sources/Server/Connectors/PostgreSQL/PostgreSQLConnector.swift",
+    "Sources/Server/PostgreSQL/PostgreSQLConnection.swift",
+    "Sources/Server/PostgreSQL/PostgreSQLConnection+Notifications.swift",
   ]
 
   @Test("No arithmetic on numbers from outside can trap")
@@ -38,7 +38,7 @@ struct NumberTests {
     }
   }
 
-  private func found(_ text: String, path: String = "Sources/Wire/A.swift") -> Int {
+  private func found(_ text: String, path: String = "Sources/Circle/Wire/A.swift") -> Int {
     NumberRules.traps(in: SourceFile(path: path, text), exceptions: []).count
   }
 
@@ -51,7 +51,7 @@ struct NumberTests {
     ])
   func found(text: String) {
     #expect(found(text) == 1)
-    #expect(found(text, path: "Sources/Simulation/A.swift") == 0)
+    #expect(found(text, path: "Sources/Proof/Simulation/A.swift") == 0)
   }
 
   @Test(

@@ -1,4 +1,4 @@
-/// Package.swift as these tests understand it: one line per target, in sections that are layers.
+/// Package.swift as these tests understand it: one line per target, in sections that are streets.
 struct PackageMap {
   struct Target: Equatable {
     enum Kind: String { case module, target, program, tests, library, native, plugin }
@@ -82,7 +82,8 @@ struct PackageMap {
     Set(targets.filter { sections.contains($0.section) }.map(\.name))
   }
 
-  var hands: Set<String> { names(in: "hands", "serverHands") }
+  /// The modules that touch something outside: a disk, a socket, a library of C.
+  var hands: Set<String> { StreetRules.hands.intersection(targets.map(\.name)) }
   var libraries: Set<String> {
     Set(targets.filter { [.library, .native].contains($0.kind) }.map(\.name))
   }

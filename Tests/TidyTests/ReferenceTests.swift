@@ -20,10 +20,10 @@ struct ReferenceTests {
 
   @Test("What the pages name as ours is declared, and what is declared is not called \"not here\"")
   func symbols() {
-    let sources = House.sources.filter { !$0.isIn("Sources/Programs", "Sources/System") }
+    let sources = House.sources.filter { !$0.isIn("Sources/Tools/Programs", "Sources/System") }
     let declared = ReferenceSymbols.declared(in: sources)
     let client = ReferenceSymbols.declared(
-      in: sources.filter { $0.isIn("Sources/Client", "Sources/Reference") })
+      in: sources.filter { $0.isIn("Sources/Circle/Device", "Sources/Circle/Reference") })
     let tests = Set(
       House.tests.flatMap { file in
         file.tokens.indices.filter { file.tokens[$0].text == "func" }

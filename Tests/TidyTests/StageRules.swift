@@ -7,13 +7,13 @@ struct StageOrder {
   var areFiles: Bool = false
 
   static let client = StageOrder(
-    folder: "Sources/Client",
+    folder: "Sources/Circle/Device",
     stages: [
       "Store", "Objects", "Queries", "BigValues", "Pending", "Outbox", "Inbox", "Import",
       "Observers", "Session", "Database",
     ])
   static let server = StageOrder(
-    folder: "Sources/Server",
+    folder: "Sources/Server/Server",
     stages: [
       "Store", "Security", "BigValues", "Inbox", "Replay", "Changes", "Outbox", "Push", "Service",
       "Host",
@@ -21,7 +21,7 @@ struct StageOrder {
 
   /// The verbs of the server's store by what they are about: each file has those of one subject.
   static let store = StageOrder(
-    folder: "Sources/SQLiteStore",
+    folder: "Sources/Server/SQLiteStore",
     stages: [
       "Start", "Sessions", "Register", "Operations", "Contents", "Partitions", "Rows", "Loads",
       "Upkeep",
@@ -86,7 +86,8 @@ enum VerbRules {
     return SQLWrite.statements(in: file).map {
       file.violation(
         $0.line, "no stage of the server speaks SQL", "SQL in \(file.path)",
-        cure: "give Sources/Server/Store a verb, and Sources/SQLiteStore the SQL for it")
+        cure:
+          "give Sources/Server/Server/Store a verb, and Sources/Server/SQLiteStore the SQL for it")
     }
   }
 }

@@ -46,7 +46,7 @@ struct StageTests {
 struct StageRulesTests {
   private func found(_ texts: [(String, String)]) -> [String] {
     StageOrder.client.violations(
-      in: texts.map { SourceFile(path: "Sources/Client/" + $0.0, $0.1) }
+      in: texts.map { SourceFile(path: "Sources/Circle/Device/" + $0.0, $0.1) }
     ).map { "\($0.file):\($0.line) \($0.found)" }
   }
 
@@ -56,7 +56,7 @@ struct StageRulesTests {
       found([
         ("Pending/Pending.swift", "struct Pending {\n  let out: Outbox\n  let again: Outbox\n}"),
         ("Outbox/Outbox.swift", "public struct Outbox { let from: Pending }"),
-      ]) == ["Sources/Client/Pending/Pending.swift:2 Pending names Outbox of Outbox"])
+      ]) == ["Sources/Circle/Device/Pending/Pending.swift:2 Pending names Outbox of Outbox"])
   }
 
   @Test("Session may know all, a file beside the stages none")
@@ -66,7 +66,8 @@ struct StageRulesTests {
         ("Session/Session.swift", "actor Session { let outbox: Outbox }"),
         ("Outbox/Outbox.swift", "struct Outbox {}"),
         ("Limits.swift", "let first: Outbox? = nil"),
-      ]) == ["Sources/Client/Limits.swift:1 a file beside the stages names Outbox of Outbox"])
+      ]) == ["Sources/Circle/Device/Limits.swift:1 a file beside the stages names Outbox of Outbox"]
+    )
   }
 
   @Test("Nested and private types, members, labels and comments are no names of a stage")
@@ -83,12 +84,12 @@ struct StageRulesTests {
   func extendsStore() {
     let text = "package extension Store {\n  func seal() { let a = 1 }\n}\nextension Transaction {}"
     let files = ["Outbox/A.swift", "Store/A.swift"].map {
-      SourceFile(path: "Sources/Client/" + $0, text)
+      SourceFile(path: "Sources/Circle/Device/" + $0, text)
     }
     #expect(
       StoreRules.violations(in: files).map { "\($0.line) \($0.found)" } == [
-        "1 Sources/Client/Outbox/A.swift extends Store",
-        "4 Sources/Client/Outbox/A.swift extends Transaction",
+        "1 Sources/Circle/Device/Outbox/A.swift extends Store",
+        "4 Sources/Circle/Device/Outbox/A.swift extends Transaction",
       ])
   }
 
@@ -98,7 +99,7 @@ struct StageRulesTests {
   }
 
   private func machine(_ text: String) -> Int {
-    let file = SourceFile(path: "Sources/Client/Outbox/OutboxMachine.swift", text)
+    let file = SourceFile(path: "Sources/Circle/Device/Outbox/OutboxMachine.swift", text)
     return MachineRules.violations(in: file, hands: ["FerrySQLite"]).count
   }
 
@@ -115,7 +116,8 @@ struct StageRulesTests {
   @Test("A machine may speak of all that in comments, and import words")
   func machineSpeaks() {
     #expect(machine("import FerryModel\n// async, SELECT\nlet said = \"please SELECTed one\"") == 0)
-    let other = SourceFile(path: "Sources/Client/Outbox/OutboxStore.swift", "func f() async {}")
+    let other = SourceFile(
+      path: "Sources/Circle/Device/Outbox/OutboxStore.swift", "func f() async {}")
     #expect(MachineRules.violations(in: other, hands: []).isEmpty)
   }
 
@@ -146,7 +148,7 @@ struct StageRulesTests {
   @Test("A column with a foreign writer, and one that nobody listed, are found")
   func columns() {
     let file = SourceFile(
-      path: "Sources/Client/Outbox/OutboxStore.swift",
+      path: "Sources/Circle/Device/Outbox/OutboxStore.swift",
       "let a = \"UPDATE operation SET state = 1, answer = 2, told = 3\"\nlet b = \"DELETE FROM page\""
     )
     let found = ColumnRules.violations(
@@ -165,15 +167,18 @@ struct StageRulesTests {
   @Test("SQL in a stage of the server is found, in the store it is not")
   func verbs() {
     let text = "let sql = \"SELECT a FROM b\""
-    let found = ["Sources/Server/Inbox/Inbox.swift", "Sources/SQLiteStore/SQLiteStore+Rows.swift"]
-      .map { VerbRules.violations(in: SourceFile(path: $0, text)).count }
+    let found = [
+      "Sources/Server/Server/Inbox/Inbox.swift",
+      "Sources/Server/SQLiteStore/SQLiteStore+Rows.swift",
+    ]
+    .map { VerbRules.violations(in: SourceFile(path: $0, text)).count }
     #expect(found == [1, 0])
   }
 
   @Test("A file of the store is of one subject, by its name")
   func subjects() {
     let file = SourceFile(
-      path: "Sources/SQLiteStore/SQLiteStore+Rows.swift", "let a = \"DELETE FROM staged\"")
+      path: "Sources/Server/SQLiteStore/SQLiteStore+Rows.swift", "let a = \"DELETE FROM staged\"")
     let found = ColumnRules.violations(
       in: [file], order: .store, writers: ["staged.-": "Loads"])
     #expect(found.map(\.found) == ["Rows writes staged.-, which is Loads's"])

@@ -76,10 +76,12 @@ enum StyleRules {
 
   /// Folders that may begin a task of their own or let time pass.
   static let drivers = [
-    "Sources/Client/Session", "Sources/Client/Database", "Sources/Server/Service",
-    "Sources/World", "Sources/HTTPServer",
-    "Sources/HTTPClient", "Sources/Issuers", "Sources/OpenID", "Sources/Server/Host",
-    "Sources/Programs", "Sources/ODataClient/Queue",
+    "Sources/Circle/Device/Session", "Sources/Circle/Device/Database",
+    "Sources/Server/Server/Service",
+    "Sources/Ground/World", "Sources/Server/HTTPServer",
+    "Sources/Ground/HTTPClient", "Sources/Server/Issuers", "Sources/Circle/OpenID",
+    "Sources/Server/Server/Host",
+    "Sources/Tools/Programs", "Sources/OData/Client/Queue",
   ]
 
   static func bareTasks(in file: SourceFile) -> [Violation] {

@@ -9,7 +9,7 @@ struct StyleTests {
   ///
   /// A signal handler may take no lock: what it reads has no other guard.
   static let doorsBesideHands: Set = [
-    "Sources/World/ThreadExecutor.swift", "Sources/Simulation/CrashReport.swift",
+    "Sources/Ground/World/ThreadExecutor.swift", "Sources/Proof/Simulation/CrashReport.swift",
   ]
 
   @Test("No test is skipped")
@@ -27,20 +27,20 @@ struct StyleTests {
   @Test("Only programs print")
   func prints() {
     expectNone(
-      House.sources.filter { !$0.isIn("Sources/Programs") }.flatMap(StyleRules.prints))
+      House.sources.filter { !$0.isIn("Sources/Tools/Programs") }.flatMap(StyleRules.prints))
   }
 
   @Test("ferry prints through Terminal, which lets nothing steer the terminal")
   func commandPrints() {
     expectNone(
       House.sources.filter {
-        $0.isIn("Sources/Programs/FerryCommand") && !$0.path.hasSuffix("/Terminal.swift")
+        $0.isIn("Sources/Tools/Programs/FerryCommand") && !$0.path.hasSuffix("/Terminal.swift")
       }.flatMap(StyleRules.prints))
   }
 
   /// Those write a model for people, and tests, into a folder that is named.
   static let folderMakers: Set = [
-    "Sources/Generator/TextFile.swift", "Sources/TestKit/Server/TestServer.swift",
+    "Sources/Tools/Generator/TextFile.swift", "Sources/Proof/TestKit/Server/TestServer.swift",
   ]
 
   @Test("No folder that must be new is taken from others")
@@ -78,7 +78,7 @@ struct StyleTests {
   func documented() {
     let described = DocumentationRules.protocolMembers(in: House.sources)
     expectNone(
-      House.sources.filter { !$0.isIn("Sources/Programs") }.flatMap {
+      House.sources.filter { !$0.isIn("Sources/Tools/Programs") }.flatMap {
         DocumentationRules.violations(in: $0, described: described)
       })
   }
@@ -86,7 +86,9 @@ struct StyleTests {
 
 @Suite("The style can fail")
 struct StyleRulesTests {
-  private func file(_ text: String) -> SourceFile { SourceFile(path: "Sources/Wire/A.swift", text) }
+  private func file(_ text: String) -> SourceFile {
+    SourceFile(path: "Sources/Circle/Wire/A.swift", text)
+  }
 
   @Test(
     "A skipped test is found",
@@ -166,7 +168,7 @@ struct StyleRulesTests {
     ])
   func tasks(text: String) {
     #expect(StyleRules.bareTasks(in: file(text)).count == 1)
-    let driver = SourceFile(path: "Sources/Server/Service/A.swift", text)
+    let driver = SourceFile(path: "Sources/Server/Server/Service/A.swift", text)
     #expect(StyleRules.bareTasks(in: driver).isEmpty)
   }
 

@@ -12,7 +12,7 @@ import Testing
   @Test("Their code is compiled code, line by line")
   func sameCode() throws {
     let compiled = try lines("Tests/ODataAddressTests/Articles/AddressesArticle.swift")
-    let article = try lines("Sources/ODataAddress/FerryODataAddress.docc/Addresses.md")
+    let article = try lines("Sources/OData/Address/FerryODataAddress.docc/Addresses.md")
     let blocks = article.split(separator: "```swift").dropFirst().map {
       Array($0.prefix { $0 != "```" })
     }

@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  static let catalogs = [Catalog("OData/FerryOData"), Catalog("ODataBatch/FerryODataBatch")]
+  static let catalogs = [Catalog("OData/OData/FerryOData"), Catalog("OData/Batch/FerryODataBatch")]
 
   private func lines(_ file: URL) throws -> [String] {
     try String(contentsOf: file, encoding: .utf8).split(

@@ -1,5 +1,5 @@
 // A SQLite VFS that seals what it writes and opens what it reads. The format and the reasons stand
-// in Documentation/Encryption.md; the keys and their header stand in Sources/SQLite.
+// in Documentation/Encryption.md; the keys and their header stand in Sources/Ground/SQLite.
 #ifndef FERRY_CSEALEDVFS_H
 #define FERRY_CSEALEDVFS_H
 
