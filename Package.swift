@@ -465,7 +465,9 @@ var products: [Product] = [
         "FerryTestKit", "FerryModel", "FerryGenerator", "FerrySQLite", "FerrySQLiteStore",
         "FerryCrypto",
       ]),
-    tests("FerrySimulationTests", "SimulationTests", ["FerrySimulation", "FerryWorld"]),
+    tests(
+      "FerrySimulationTests", "SimulationTests",
+      ["FerrySimulation", "Ferry", "FerryModel", "FerryWire", "FerryWorld"]),
     tests(
       "FerryHTTPServerTests", "HTTPServerTests",
       ["FerryHTTPServer", "FerryHTTP", "FerryHTTPClient", "FerryWorld"]),

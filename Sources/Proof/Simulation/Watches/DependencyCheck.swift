@@ -105,29 +105,40 @@ struct DependencyCheck {
     return false
   }
 
-  /// As the app saw it, or as it was downloaded last.
+  /// Whether a change ends a reference to the object of another one, as the app saw it or as it was
+  /// downloaded last. An update after which the whole reference still names the object ends nothing.
   private func ceases(
     _ other: PendingOperation, toReferTo deleted: PendingOperation, _ mayBe: Bool
   ) -> Bool {
     guard other.kind != .create else { return false }
+    let after = other.kind == .update ? values(after: other) : [:]
     return [other.base, image(other)].contains { values in
-      refers(other.entity, values, to: deleted, mayBe) { position in
+      references(of: other.entity, values, to: deleted, mayBe) { position in
         other.kind == .delete || other.changed[position] != nil
-      }
+      }.contains { !names(deleted, $0, after) }
     }
   }
 
-  /// Whether a change makes its object refer to that of another one. Of a reference by several
-  /// attributes it may change one: the others are what they were downloaded as, or changed to before.
+  /// Whether a change makes its object refer to that of another one.
   private func leads(
     _ operation: PendingOperation, to target: PendingOperation, _ mayBe: Bool
   ) -> Bool {
+    !references(of: operation.entity, values(after: operation), to: target, mayBe) {
+      operation.changed[$0] != nil
+    }.isEmpty
+  }
+
+  /// What an object is after a change. Of a reference by several attributes the change may set one: the
+  /// others are what they were downloaded as, or changed to before by what the app has not taken back.
+  private func values(after operation: PendingOperation) -> [Int: AttributeValue] {
     var values = image(operation)
     for change in operations
-    where change.name == operation.name && change.sequence <= operation.sequence {
+    where change.name == operation.name && change.sequence <= operation.sequence
+      && (change.state != .withdrawn || change.sequence == operation.sequence)
+    {
       values.merge(change.changed) { _, new in new }
     }
-    return refers(operation.entity, values, to: target, mayBe) { operation.changed[$0] != nil }
+    return values
   }
 
   private func image(_ operation: PendingOperation) -> [Int: AttributeValue] {
@@ -136,24 +147,29 @@ struct DependencyCheck {
       uniqueKeysWithValues: (images?[operation.object] ?? []).enumerated().map { ($0, $1) })
   }
 
-  /// Whether values of an entity name the object of an operation, by attributes of which one counts.
-  /// `mayBe`: a value that is not there may be the right one.
-  private func refers(
-    _ entity: String, _ values: [Int: AttributeValue], to target: PendingOperation,
-    _ mayBe: Bool = false,
+  /// The references with which values of an entity name the object of an operation, by attributes of
+  /// which one counts. `mayBe`: a value that is not there may be the right one.
+  private func references(
+    of entity: String, _ values: [Int: AttributeValue], to target: PendingOperation,
+    _ mayBe: Bool,
     _ counts: (Int) -> Bool
+  ) -> [[Int]] {
+    guard let entity = model.entity(named: entity) else { return [] }
+    return entity.relationships.filter { $0.target == target.entity }
+      .map { $0.attributes.compactMap(entity.position(of:)) }
+      .filter { $0.contains(where: counts) && names(target, $0, values, mayBe) }
+  }
+
+  /// Whether the values at these positions are the key of the object of an operation.
+  private func names(
+    _ target: PendingOperation, _ positions: [Int], _ values: [Int: AttributeValue],
+    _ mayBe: Bool = false
   ) -> Bool {
-    guard let entity = model.entity(named: entity),
-      let key = model.entity(named: target.entity).flatMap(target.key.values(of:))
-    else { return false }
-    return entity.relationships.contains { (relationship: Relationship) -> Bool in
-      let positions = relationship.attributes.compactMap(entity.position(of:))
-      guard target.entity == relationship.target, positions.contains(where: counts) else {
-        return false
-      }
-      return zip(positions, key).allSatisfy { position, part in
-        values[position].map { $0 == part } ?? mayBe
-      }
+    guard let key = model.entity(named: target.entity).flatMap(target.key.values(of:)) else {
+      return false
+    }
+    return zip(positions, key).allSatisfy { position, part in
+      values[position].map { $0 == part } ?? mayBe
     }
   }
 }

@@ -29,7 +29,7 @@ extension DeviceWatch {
   }
 
   /// What was not changed is what it was; it may go another way, with others or sooner.
-  private func checkUntouched(_ current: [Int64: PendingOperation]) throws {
+  func checkUntouched(_ current: [Int64: PendingOperation]) throws {
     let mayMove = deeds.submitted != nil || !deeds.cancelled.isEmpty
     let unmade = deeds.submitted == nil ? [] : unmade(current)
     for (sequence, old) in operations.sorted(by: { $0.key < $1.key })
@@ -71,6 +71,8 @@ extension DeviceWatch {
 
   /// Whether it is of one of these new objects, or names one.
   func isUnmade(_ operation: PendingOperation, _ unmade: [PendingOperation]) -> Bool {
+    // What is on its way ends with its answer.
+    guard !operation.isInFlight else { return false }
     let named = references(of: operation, to: unmade)
     // What else an update has changed stays.
     return unmade.contains { $0.name == operation.name }
@@ -96,24 +98,19 @@ extension DeviceWatch {
     return positions
   }
 
-  /// Whether it is one of two changes that are one since the app submitted: the one that waits for an
-  /// answer, and what the app changed since. Both are looked at with the first.
+  /// Whether it is one of the changes that are one since the app submitted: the one that waits for an
+  /// answer, and what the app changed since. All are looked at with the first.
   private func isJoined(
     _ old: PendingOperation, _ current: [Int64: PendingOperation]
   ) throws -> Bool {
-    guard deeds.submitted != nil, let (first, second) = merged(old, current) else { return false }
-    guard old == first else { return true }
-    guard let new = current[first.sequence] else {
-      // Nothing is left of a create and its delete, nor of an edit that was taken back.
-      let isDelete = first.kind == .create && second.kind == .delete
-      if isDelete || first.kind == .delete { return true }
-      throw failure(1, "\(shown(first)) is gone since it was submitted with \(shown(second))")
-    }
-    let values = first.changed.merging(second.changed) { _, last in last }
-    let isBoth =
-      second.kind == .delete ? new.kind == .delete : first.kind == .delete || new.changed == values
-    guard new.id == first.id, new.key == first.key, isBoth else {
-      throw failure(1, "\(shown(first)) and \(shown(second)) became \(shown(new))")
+    guard deeds.submitted != nil,
+      let join = JoinCheck(of: old, before: operations.values, now: current)
+    else { return false }
+    guard old == join.first else { return true }
+    let new = current[old.sequence]
+    guard join.allows(new) else {
+      let all = join.changes.map(shown).joined(separator: " and ")
+      throw failure(1, "\(all) became \(new.map(shown) ?? "nothing")")
     }
     return true
   }

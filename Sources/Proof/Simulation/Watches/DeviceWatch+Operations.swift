@@ -153,31 +153,14 @@ extension DeviceWatch {
       }
   }
 
-  /// Whether it is one of two changes of its object, the first of which was submitted, waited for
-  /// others and is not sent after all: they have become one, or leave nothing.
+  /// Whether it is one of the changes of its object, the first of which was submitted, waited for
+  /// others and is not sent after all: they have become one, or leave nothing. Those behind it may have
+  /// been submitted too: the first was on its way then, and was recalled with a part that was cancelled.
   private func isGivenBack(_ old: PendingOperation, _ current: [Int64: PendingOperation]) -> Bool {
-    guard let (first, second) = merged(old, current) else { return false }
-    guard let new = current[first.sequence] else {
-      return first.kind == .delete || first.kind == .create && second.kind == .delete
+    guard let join = JoinCheck(of: old, before: operations.values, now: current) else {
+      return false
     }
-    // Where both were submitted, what they have become waits or is sent.
-    return (new.isOpen || second.wanted != .no)
-      && (new.kind == .delete || first.kind == .delete
-        || Set(second.changed.keys).isSubset(of: new.changed.keys))
-  }
-
-  /// The first two changes of its object that were there, where the first was submitted and waited for
-  /// others, and the second, which the app made since, is by itself no more. That one may have been
-  /// submitted too: the first was on its way then, and was recalled with a part that was cancelled.
-  func merged(
-    _ old: PendingOperation, _ current: [Int64: PendingOperation]
-  ) -> (first: PendingOperation, second: PendingOperation)? {
-    let both = operations.values.filter { $0.name == old.name && !$0.isInFlight }
-      .sorted { $0.sequence < $1.sequence }
-    guard both.count >= 2, both.prefix(2).contains(where: { $0.sequence == old.sequence }),
-      both[0].wanted != .no, current[both[1].sequence] == nil
-    else { return nil }
-    return (both[0], both[1])
+    return join.allowsAnswered(current[join.first.sequence])
   }
 
   /// Invariant 6: what the checkpoint answered is pending no longer.

@@ -47,9 +47,11 @@ final class DeviceWatch {
 
   let trace: TraceLog
 
-  init(number: Int, trace: TraceLog) {
+  /// `operations`: what it had when it was looked at last.
+  init(number: Int, trace: TraceLog, operations: [PendingOperation] = []) {
     self.number = number
     self.trace = trace
+    for operation in operations { self.operations[operation.sequence] = operation }
   }
 
   /// The session does something with the device.
