@@ -22,6 +22,26 @@ extension ReplayTests {
     #expect(device.answers[changes[1].0]?.written == [:])
   }
 
+  @Test(
+    "What was written otherwise than sent is told again to a copy of the device that confirmed it")
+  func writtenAgain() throws {
+    let change = ship("bergen")
+    try send(change)
+    let row = RowImage(
+      entity: "Order", key: ten, values: [.integer(10), .integer(1), .text("BERGEN")])
+    bench.business.put(Shop.order, row.values ?? [])
+    bench.business.next = .done([.accepted(key: ten, isRepeated: false)], touched: [row])
+    try bench.replay()
+    try device.exchange()
+    let answer = try #require(device.answers[change.0])
+    for _ in 0..<2 { try device.exchange() }
+    #expect(device.checkpoint?.answers == [])
+    device.open = [change.0]
+    try device.exchange()
+    #expect(device.checkpoint?.answers == [answer])
+    #expect(answer.written == ["ship": .text("BERGEN")])
+  }
+
   @Test("A conflict on several attributes gives one record for each, in the order of the model")
   func conflicts() throws {
     let key = ObjectKey([.integer(10), .integer(1)])

@@ -102,12 +102,16 @@ extension PostgreSQLStore {
       """
       UPDATE ferry_store.operation AS o SET state = 'confirmed',
         payload = CASE WHEN o.outcome = 'unknown' THEN o.payload END,
-        answer = CASE WHEN o.outcome = 'unknown' THEN o.answer END,
+        answer = CASE WHEN o.outcome = 'unknown' OR position($4 IN o.answer) > 0 THEN o.answer END,
         day = CASE WHEN o.outcome = 'unknown' THEN o.day ELSE s.days END
       FROM ferry_store.server AS s
       WHERE o.id = ANY($1::text[]) AND o.user_name = $2 AND o.state = 'answered'
         AND o.answer_version <= $3
-      """, [.texts(ids.map(\.text)), .exact(user), .integer(version)])
+      """,
+      [
+        .texts(ids.map(\.text)), .exact(user), .integer(version),
+        .bytes(EndedOperation.writtenMark),
+      ])
   }
 
   package func ended(_ id: OperationID) throws(StoreError) -> EndedOperation? {

@@ -93,11 +93,12 @@ extension SQLiteStore {
         for id in ids {
           try writer.run(
             """
-            UPDATE operation SET state = 'confirmed', payload = NULL, answer = NULL,
+            UPDATE operation SET state = 'confirmed', payload = NULL,
+              answer = CASE WHEN instr(answer, ?) > 0 THEN answer END,
               day = (SELECT days FROM server)
             WHERE id = ? AND user = ? AND state = 'answered' AND answer_version <= ?
               AND outcome <> 'unknown'
-            """, .text(id.text), .text(user), .integer(version))
+            """, .blob(EndedOperation.writtenMark), .text(id.text), .text(user), .integer(version))
           try writer.run(
             """
             UPDATE operation SET state = 'confirmed'

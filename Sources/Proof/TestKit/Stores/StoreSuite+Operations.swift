@@ -38,6 +38,31 @@ extension StoreSuite {
       try store.answerAgain(id, again.json)
       proof.expectEqual(try proof.answers(), [id], "an answer that is given again")
     },
+    StoreCase("Of an answer that was confirmed, what was written otherwise than sent stays") {
+      proof in
+      let (store, ids) = (proof.store, (0..<3).map { _ in proof.newID() })
+      _ = try store.receive(ids.map { proof.operation($0) })
+      let texts = ["Łódź\u{0}", #""written":{"#]
+      let answers = try store.numbered { transaction throws(StoreError) in
+        var answers = ids.map { proof.answer($0, transaction.version) }
+        answers[0].written = ["ship": .text(texts[0])]
+        answers[1] = Answer(
+          id: ids[1], version: transaction.version, outcome: .replayResult,
+          newKey: ObjectKey([.text(texts[1])]), logRecords: [])
+        try store.answer(answers, transaction)
+        return answers
+      }
+      try store.confirm(ids, upTo: answers[0].version, user: "ada")
+      proof.expectEqual(
+        try ids.map { try store.state(of: $0, user: "ada") },
+        [.confirmed, .confirmed, .confirmed], "states")
+      proof.expectEqual(
+        try ids.map { try store.ended($0)?.answer }, [answers[0].json, nil, nil],
+        "what is left of the answers")
+      proof.expectEqual(
+        try store.known(ids).map { $0?.hasPayload }, [false, false, false], "their payloads")
+      proof.expectEqual(try proof.answers(), [], "answers after the confirm")
+    },
     StoreCase("Another version of the package finds operations of the one before, and takes them") {
       proof in
       let ids = (0..<3).map { _ in proof.newID() }

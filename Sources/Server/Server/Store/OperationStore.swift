@@ -12,7 +12,8 @@ package protocol OperationStore: AnyObject {
   /// Takes them in; each gets its place in the order of arrival.
   func receive(_ operations: [NewOperation]) throws(StoreError) -> [ReceivedOperation]
   /// The device keeps these answers: payload and answer are emptied; what remains knows the operation
-  /// again, from today on for as long as operations are remembered.
+  /// again, from today on for as long as operations are remembered. An answer with `writtenMark` stays
+  /// with it: a copy of the device may have changes that wait behind the operation.
   func confirm(_ ids: [OperationID], upTo version: Int64, user: String) throws(StoreError)
   /// What is left of an operation that has ended; nil where it has not.
   func ended(_ id: OperationID) throws(StoreError) -> EndedOperation?
@@ -91,7 +92,7 @@ package enum OperationState: String, Sendable {
   case claimed
   /// Ended; the device has not confirmed that it keeps the answer.
   case answered
-  /// Ended; payload and answer were emptied.
+  /// Ended; payload and answer were emptied, but for what the business system wrote otherwise.
   case confirmed
 }
 
@@ -190,11 +191,14 @@ package struct EndedOperation: Sendable {
   package let outcome: Answer.Outcome
   package let version: Int64
   package let newKey: ObjectKey?
-  /// nil where it was confirmed.
+  /// nil where it was confirmed, and nothing was written otherwise than sent.
   package let answer: [UInt8]?
   package let entity: String
   package let kind: OperationKind
   package let objectKey: String
+  /// In the bytes of each answer that says what the business system wrote otherwise than sent, and of no
+  /// other: in a text the quotes are escaped.
+  package static let writtenMark: [UInt8] = Array(#""written":{"#.utf8)
 
   package init(
     outcome: Answer.Outcome, version: Int64, newKey: ObjectKey?, answer: [UInt8]?, entity: String,
