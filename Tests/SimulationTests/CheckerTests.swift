@@ -205,6 +205,29 @@ struct CheckerTests {
     #expect(!check.allows(nil), "all is lost")
   }
 
+  // MARK: - What stands behind a refusal
+
+  @Test(
+    "What is behind a refused change goes only once that is done, by a server that was restored")
+  func behindRefused() throws {
+    let changes = try three()
+    let ledger = Ledger()
+    for change in changes { ledger.note(change, lineage: 1) }
+    let (first, second) = (changes[0].id, changes[1].id)
+    #expect(ledger.blocker(of: second) { _ in false } == nil)
+    ledger.tell(
+      Answer(id: first, version: 5, outcome: .notTried, newKey: nil, logRecords: []), in: nil)
+    #expect(ledger.blocker(of: second) { _ in false } == first)
+    #expect(ledger.blocker(of: second) { $0 == second } == first)
+    #expect(ledger.blocker(of: second) { $0 == first } == nil)
+    #expect(ledger.blocker(of: first) { _ in false } == nil)
+    ledger.tell(
+      Answer(id: second, version: 6, outcome: .replayFailed, newKey: nil, logRecords: []), in: nil)
+    let third = changes[2].id
+    #expect(ledger.blocker(of: third) { $0 == first } == second, "one of two is done")
+    #expect(ledger.blocker(of: third) { $0 != third } == nil)
+  }
+
   // MARK: - What leaves with its answer
 
   /// A delete on its way, a create of the same key behind it, and the delete of that.

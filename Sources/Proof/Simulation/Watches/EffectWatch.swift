@@ -32,7 +32,7 @@ struct EffectWatch {
           problem: "\(effect.name) has a key that only its device knew: what it needs was not there"
         )
       }
-      try checkOrder(effect, ledger)
+      try checkOrder(effect, business, ledger)
       try checkValues(effect, ledger)
       try checkSight(effect, ledger)
       try checkRights(effect, ledger.arrivals)
@@ -167,16 +167,21 @@ struct EffectWatch {
   /// Invariant 3: the effects of one device on one object come in the order of its changes. After an
   /// unknown outcome its device may have had it twice, under a temporary key and under its own: then
   /// a change of one row may come late, but overwrites no later change of the other.
-  private mutating func checkOrder(_ effect: BusinessHistory.Effect, _ ledger: Ledger) throws {
+  private mutating func checkOrder(
+    _ effect: BusinessHistory.Effect, _ business: BusinessHistory, _ ledger: Ledger
+  ) throws {
     guard let birth = ledger.births[effect.operation] else {
       throw SimulationFailure(
         invariant: 3, problem: "nobody made the operation \(effect.operation)")
     }
     guard birth.lineage != 0 else { return }
-    guard !ledger.blocked.contains(effect.operation) else {
+    let blocker = ledger.blocker(of: effect.operation) { id in
+      business.commits[id].map { $0 <= effect.commit } ?? false
+    }
+    if let blocker {
       throw SimulationFailure(
         invariant: 3,
-        problem: "\(effect.operation) was performed although a change before it was not")
+        problem: "\(effect.operation) was performed although \(blocker), before it, was not")
     }
     let name = Changed(lineage: birth.lineage, name: effect.name)
     let others = orders[name] ?? []

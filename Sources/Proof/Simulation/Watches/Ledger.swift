@@ -79,8 +79,8 @@ final class Ledger {
   private var sights: [Place: [Int: Set<AttributeValue>]] = [:]
   /// What the operations of a device wrote, other attributes of the row too.
   private var writings: [Changed: [Int: Set<AttributeValue>]] = [:]
-  /// Operations behind one that was refused or not tried.
-  private(set) var blocked: Set<OperationID> = []
+  /// What was refused or not tried, by the operations that stood behind it.
+  private var blockers: [OperationID: Set<OperationID>] = [:]
   /// Operations that their device has no more: nothing comes to stand behind them.
   private var gone: Set<OperationID> = []
   var arrivals = Arrivals()
@@ -176,8 +176,14 @@ final class Ledger {
       guard birth.last.entity == first.last.entity, birth.last.object == first.last.object,
         birth.sequence > first.sequence
       else { continue }
-      blocked.insert(other)
+      blockers[other, default: []].insert(id)
     }
+  }
+
+  /// What must be done before an operation: it was refused or not tried, and is not done. A restored
+  /// server may have judged it anew, and done it, before its device heard of the refusal.
+  func blocker(of id: OperationID, isDone: (OperationID) -> Bool) -> OperationID? {
+    blockers[id]?.sorted { $0.text < $1.text }.first { !isDone($0) }
   }
 
   func tell(_ answer: Answer, in checkpoint: CheckpointName?) {
