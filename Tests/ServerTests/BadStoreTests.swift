@@ -18,7 +18,7 @@ struct BadStoreTests {
     bench.business.put(Shop.order, Shop.order(10, 1, "Oslo"))
     try bench.load()
     let pulse = Pulse(world: World(clock: bench.clock, chance: bench.chance, log: bench.log))
-    bench.service.onTrouble = { pulse.tell($0) }
+    bench.service.listen { if case .storeFailed(let error) = $0 { pulse.tell(error) } }
     return (bench, pulse)
   }
 
@@ -238,7 +238,9 @@ private final class Filled {
   init(_ bench: Bench, _ disk: FaultDisk) {
     self.bench = bench
     self.disk = disk
-    bench.service.onTrouble = { [weak self] in self?.trouble = $0 }
+    bench.service.listen { [weak self] in
+      if case .storeFailed(let error) = $0 { self?.trouble = error }
+    }
   }
 
   /// `changesNothing`: whether a verb that fails leaves rows and operations as they were.

@@ -45,7 +45,7 @@ import Testing
     let bobs = channel(bob)
     #expect(try !anna.drain(annas) && !bob.drain(bobs))
     var stirred: [ExchangeID] = []
-    bench.service.onStir = { stirred.append($0) }
+    bench.service.listen { if case .stirred(let id) = $0 { stirred.append(id) } }
     bench.business.put(Shop.order, Shop.order(10, 1, "Bergen"))
     try bench.load()
     #expect(stirred == [annas.id])

@@ -54,7 +54,7 @@ import Testing
   func touched() throws {
     let (ids, reports) = try perform()
     // Somebody saw the first one's row after its image was taken.
-    bench.service.marks.confirm(ObjectName(entity: "Order", key: ten))
+    bench.service.core.marks.confirm(ObjectName(entity: "Order", key: ten))
     let steps = try bench.service.report(reports)
     #expect(steps == [.read(Shop.order, [ten]), .done])
     try device.exchange()

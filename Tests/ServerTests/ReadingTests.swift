@@ -67,7 +67,7 @@ struct ReadingTests {
     #expect(little.rows.count == 1)
     #expect(asked.reads.count == 1)
     var stirred: [ExchangeID] = []
-    bench.service.onStir = { stirred.append($0) }
+    bench.service.listen { if case .stirred(let id) = $0 { stirred.append(id) } }
     try finish()
     #expect(stirred == [exchange.id])
     #expect(try much.drain(exchange))
@@ -204,7 +204,7 @@ struct ReadingTests {
     try device.drain(exchange)
     let pending = asked.reads.removeFirst()
     var troubles: [ServerError] = []
-    bench.service.onTrouble = { troubles.append($0) }
+    bench.service.listen { if case .storeFailed(let error) = $0 { troubles.append(error) } }
     bench.service.finish(
       pending, .failure(StoreError(.failing, "disk I/O error", isTransient: true)))
     #expect(try device.drain(exchange))

@@ -41,7 +41,7 @@ struct ChannelPlacesTests {
     let channels = (0..<4).map { _ in open(bench, device: "phone") }
     for channel in channels { #expect(try lastWord(channel) == nil) }
     var stirred: [ExchangeID] = []
-    bench.service.onStir = { stirred.append($0) }
+    bench.service.listen { if case .stirred(let id) = $0 { stirred.append(id) } }
     let fifth = open(bench, device: "phone")
     #expect(stirred == [channels[0].id])
     #expect(try lastWord(channels[0]) == .replaced)

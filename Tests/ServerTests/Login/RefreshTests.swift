@@ -15,7 +15,10 @@ final class RefreshTests {
   init() throws {
     bench = try Bench()
     users = try RefreshTests.users()
-    bench.service.onSessionEnd = { [weak self] in self?.ends.append("\($0) \($1 ?? "") \($2)") }
+    bench.service.listen { [weak self] in
+      guard case .sessionEnded(let user, let device, let reason) = $0 else { return }
+      self?.ends.append("\(user) \(device ?? "") \(reason)")
+    }
   }
 
   private static func users(_ hash: String = "$a", more: String = "") throws -> UserFile {

@@ -144,7 +144,7 @@ struct RefreshThiefTests {
   func told() throws {
     let bench = try Bench()
     var repeats = 0
-    bench.service.onRepeatedToken = { _, _ in repeats += 1 }
+    bench.service.listen { if case .tokenRepeated = $0 { repeats += 1 } }
     let token = try bench.service.login(UserRecord(name: "anna"), device: "phone").refreshToken
     for _ in 0..<3 {
       _ = try bench.service.renew(token, device: "phone", provider: Anybody())

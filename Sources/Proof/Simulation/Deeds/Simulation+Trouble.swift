@@ -114,7 +114,8 @@ extension Simulation {
       do throws(ServerError) {
         try server.start()
         if server.disk.takeFullStart() { counts.add(.fullOverRestart) }
-        server.service.onStir = { [unowned self] id in
+        server.service.listen { [unowned self] event in
+          guard case .stirred(let id) = event else { return }
           for transfer in transfers where transfer.exchange?.id == id {
             transfer.isWaiting = false
           }

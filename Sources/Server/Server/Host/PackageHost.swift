@@ -40,19 +40,21 @@ public struct PackageHost: Sendable {
       _ = try service.operatorKey()
       service.onSecond = { audit.tellStrangers() }
       for name in service.madeKeys { audit.note(.keyMade, reason: name) }
-      service.onSessionEnd = { user, device, reason in
-        audit.note(
-          ["evicted", "inactive"].contains(reason) ? .deviceRemoved : .sessionEnded, user: user,
-          device: device,
-          reason: reason)
-      }
-      service.onRepeatedToken = { user, device in
-        audit.note(.tokenRepeated, user: user, device: device)
-      }
-      service.onRefusedRight = { owner, operation, reason in
-        audit.note(
-          .operationRefused, user: owner.user.text, device: owner.device.text,
-          reason: "\(operation.kind.rawValue) \(operation.entity.name): \(reason)")
+      service.listen { event in
+        switch event {
+        case .sessionEnded(let user, let device, let reason):
+          audit.note(
+            ["evicted", "inactive"].contains(reason) ? .deviceRemoved : .sessionEnded, user: user,
+            device: device,
+            reason: reason)
+        case .tokenRepeated(let user, let device):
+          audit.note(.tokenRepeated, user: user, device: device)
+        case .operationRefused(let owner, let operation, let reason):
+          audit.note(
+            .operationRefused, user: owner.user.text, device: owner.device.text,
+            reason: "\(operation.kind.rawValue) \(operation.entity.name): \(reason)")
+        default: break
+        }
       }
       return service
     }

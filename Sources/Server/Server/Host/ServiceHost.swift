@@ -98,10 +98,14 @@ public actor ServiceHost {
     rules = service.rules
     pageReaders = readers.map { PageReaders($0, made.readerMaker) }
     operatorKey = made.operatorKey
-    service.onStir = { [weak self] id in
-      self?.assumeIsolated { host in host.stirred(id) }
+    service.listen { [weak self] event in
+      switch event {
+      case .stirred(let id): self?.assumeIsolated { host in host.stirred(id) }
+      case .storeFailed(let error): pulse.tell(error)
+      case .arrived: self?.assumeIsolated { host in host.wakeWorkers() }
+      default: break
+      }
     }
-    service.onTrouble = { pulse.tell($0) }
     service.loadStanding = { pulse.load?.standing }
     service.collectsVisits = true
     if let pageReaders {
@@ -109,7 +113,6 @@ public actor ServiceHost {
         pageReaders.read(pending.read) { [weak self] result in self?.finish(pending, result) }
       }
     }
-    service.onArrival = { [weak self] in self?.assumeIsolated { host in host.wakeWorkers() } }
     pulse.beat(isLoaded: made.isLoaded, rejected: made.service.rejectedRows)
     ticking()
   }

@@ -8,7 +8,7 @@ public final class Exchange {
   public enum Step: Sendable, Equatable {
     /// Whole frames, to be sent in this order; there may be more.
     case bytes([UInt8])
-    /// Nothing at present: `Service.onStir` tells when to ask again.
+    /// Nothing at present: the event `stirred` tells when to ask again.
     case waiting
     /// Nothing ever again.
     case end

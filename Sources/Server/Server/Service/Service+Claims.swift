@@ -7,12 +7,12 @@ extension Service {
   func claim(
     _ operations: [(entity: String, kind: OperationKind, key: ObjectKey?)], task: Int64
   ) {
-    claims.claim(
+    core.claims.claim(
       operations.compactMap { operation in
         operation.key.map { ObjectName(entity: operation.entity, key: $0) }
       }, creates: operations.filter { $0.kind == .create }.map(\.entity),
       isKeyless: operations.contains { $0.kind == .create && $0.key == nil }, task: task,
-      moment: marks.tick())
+      moment: core.marks.tick())
   }
 
   /// Takes up what a stop or a crash left. What may have been performed is claimed from the start
@@ -34,9 +34,9 @@ extension Service {
       left[name, default: []].append(received.operation)
     }
     for name in names where queue.isComplete(name) {
-      lastTask += 1
-      held[name] = lastTask
-      claim((left[name] ?? []).map { ($0.entity, $0.kind, $0.key) }, task: lastTask)
+      core.lastTask += 1
+      held[name] = core.lastTask
+      claim((left[name] ?? []).map { ($0.entity, $0.kind, $0.key) }, task: core.lastTask)
     }
   }
 }

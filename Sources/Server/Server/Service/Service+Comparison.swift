@@ -45,7 +45,8 @@ extension Service {
     guard self.readAgain.count + names.count <= limits.hintedObjects else { return nil }
     for name in names {
       readLater(
-        ObjectName(entity: package.entities[name.entity].name, key: name.key), metAt: marks.moment)
+        ObjectName(entity: package.entities[name.entity].name, key: name.key),
+        metAt: core.marks.moment)
     }
     return names.count
   }

@@ -115,7 +115,7 @@ extension Service {
     if entry.state != .arriving {
       queue.arrived(reference, of: ExactText(user))
       // Whoever replays looks again.
-      arrivedOperations += 1
+      core.arrivedOperations += 1
       if !store.leads {
         try guarded { () throws(StoreError) in
           let owner = try store.operation(piece.operation).owner
@@ -251,7 +251,7 @@ extension Service {
     // More may be open than are told.
     guard state.hello.open.count < WireLimits.operationsInFlight else { return }
     let (user, present) = (state.identity.user, Set(state.hello.open))
-    if queue.abandon(by: state.owner, having: present) { arrivedOperations += 1 }
+    if queue.abandon(by: state.owner, having: present) { core.arrivedOperations += 1 }
     for (name, lost) in queue.lost(by: state.owner, having: present) {
       try guarded { () throws(StoreError) in
         var references: Set<BigReference> = []
@@ -267,7 +267,7 @@ extension Service {
     for reference in references.sorted(by: { $0.description < $1.description }) {
       try arrived.giveUp(user, reference)
       queue.arrived(reference, of: ExactText(user))
-      arrivedOperations += 1
+      core.arrivedOperations += 1
     }
   }
 

@@ -25,7 +25,7 @@ extension Service {
           continue
         }
         for key in keys {
-          readLater(ObjectName(entity: entity, key: key), metAt: marks.moment)
+          readLater(ObjectName(entity: entity, key: key), metAt: core.marks.moment)
         }
       }
     }
@@ -61,7 +61,7 @@ extension Service {
 
   /// What was seen and is not written is read again.
   func dropImages(_ replay: ActiveReplay) {
-    for name in replay.machine.unwritten.sorted() { readLater(name, metAt: marks.moment) }
+    for name in replay.machine.unwritten.sorted() { readLater(name, metAt: core.marks.moment) }
   }
 
   /// Keeps every cursor that is due. Where the store fails it is kept with the next one.

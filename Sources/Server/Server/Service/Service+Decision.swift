@@ -9,17 +9,17 @@ extension Service {
     let rights = judgedRights(received)
     let operation = try connectorOperation(received, rights)
     let name = ReplayQueue.Name(received)
-    lastTask += 1
-    let mark = marks.begin(clock: try clock())
+    core.lastTask += 1
+    let mark = core.marks.begin(clock: try clock())
     do throws(ServerError) {
       try guarded { () throws(StoreError) in try store.claim([([operation.id], mark)]) }
     } catch {
-      marks.end(mark)
+      core.marks.end(mark)
       throw error
     }
     let limit = limits.readBackKeys
     var replay = ActiveReplay(
-      id: lastTask, name: name, rights: [rights],
+      id: core.lastTask, name: name, rights: [rights],
       machine: ReplayMachine(
         [operation], mayHaveRun: true, isDecided: true, readBackKeys: limit),
       step: .recall([operation.id]), mark: mark, marks: [mark])

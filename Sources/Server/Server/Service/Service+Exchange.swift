@@ -47,7 +47,7 @@ extension Service {
         try inbox.confirm(confirm, user: state.identity.user)
       }
     }
-    if queue.name(body.hello.open, of: state.owner) { arrivedOperations += 1 }
+    if queue.name(body.hello.open, of: state.owner) { core.arrivedOperations += 1 }
     if !store.leads {
       try guarded { () throws(StoreError) in
         try store.tell(body.hello.open, of: state.owner, hasNews: false)
@@ -92,7 +92,7 @@ extension Service {
     if hello.wait > 0 {
       state.heldFor = operations.list.filter { $0.state == .inWork }.map(\.id)
     }
-    if operations.restored { memory.noteAnswersOfAnybody() }
+    if operations.restored { core.memory.noteAnswersOfAnybody() }
     try takeOver(operations.elsewhere, of: state.owner)
     if let wanted = hello.notices, state.isChannel, state.pulls.isEmpty {
       state.groups = numbers
@@ -121,7 +121,7 @@ extension Service {
     _ numbers: [Int64: String], _ hello: Hello, _ pulls: [Pull]
   ) throws(ServerError) -> (WelcomeMachine.Judgement, clock: Int64, era: String) {
     try reading { () throws(StoreError) in
-      if !world.isPlanted, let view = memory.view(of: numbers.keys),
+      if !world.isPlanted, let view = core.memory.view(of: numbers.keys),
         try Service.isRecent(view, for: hello, pulls) || world.has(.nodeBehind)
       {
         let era = try view.eras().eras.last?.id ?? store.era
@@ -130,7 +130,7 @@ extension Service {
       return try store.snapshot { view throws(StoreError) in
         let (judgement, states) = try judge(numbers, hello, pulls, view)
         let eras = try view.eras()
-        memory.note(clock: view.clock, eras: eras, states)
+        core.memory.note(clock: view.clock, eras: eras, states)
         return (judgement, view.clock, eras.eras.last?.id ?? store.era)
       }
     }
@@ -207,7 +207,7 @@ extension Service {
     case .checkpoint(let bytes, _, let answers):
       exchange.state.downloads[read.index] = round.download
       if answers == 0, read.asker.open.isEmpty {
-        memory.noteNoAnswer(
+        core.memory.noteNoAnswer(
           for: read.asker.owner, group: round.download.group, since: read.answersGeneration)
       }
       return .bytes(bytes)

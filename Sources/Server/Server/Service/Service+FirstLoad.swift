@@ -36,7 +36,7 @@ extension Service {
       return written
     }
     guard let written else { return }
-    memory.committed(written.partitions, clock: written.clock)
+    core.memory.committed(written.partitions, clock: written.clock)
     self.load?.summary.changedRows += written.numbers.count { $0 != nil }
   }
 

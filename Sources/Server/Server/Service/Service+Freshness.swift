@@ -13,7 +13,7 @@ extension Service {
 
   /// The look has ended, and what it found is taken; `needsLoad`: a load begins for it.
   public func endLook(_ look: Int64, needsLoad: Bool) {
-    freshness.end(look, waiting: toBeRead, loadAfter: needsLoad ? lastTask : nil)
+    freshness.end(look, waiting: toBeRead, loadAfter: needsLoad ? core.lastTask : nil)
     noteCaptured()
     wakeCurrent()
   }
@@ -22,7 +22,7 @@ extension Service {
   private func noteCaptured() {
     guard let moment = lookMoments[freshness.completed] else { return }
     lookMoments = lookMoments.filter { $0.key > freshness.completed }
-    capturedUpTo = moment
+    core.capturedUpTo = moment
     meter.captured(upTo: moment)
   }
 
@@ -74,6 +74,8 @@ extension Service {
 
   private func wakeCurrent() {
     for (id, exchange) in exchanges
-    where exchange.state.lookNeeded != nil && exchange.state.holdUntil != nil { onStir?(id) }
+    where exchange.state.lookNeeded != nil && exchange.state.holdUntil != nil {
+      core.tell(.stirred(id))
+    }
   }
 }

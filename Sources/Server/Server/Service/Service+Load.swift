@@ -51,9 +51,9 @@ extension Service {
     try guarded { () throws(StoreError) in try loads.begin() }
     let isFirst = try !isLoaded()
     let compares = isFirst ? try hasRows() : true
-    lastTask += 1
+    core.lastTask += 1
     let ticket = LoadTicket(
-      number: lastTask, mark: marks.begin(clock: try clock()), isFirst: isFirst)
+      number: core.lastTask, mark: core.marks.begin(clock: try clock()), isFirst: isFirst)
     load = ActiveLoad(ticket: ticket, compares: compares)
     cursors.loadBegan()
     return ticket
@@ -70,7 +70,7 @@ extension Service {
   /// Takes a batch that was encoded already; in a first load one numbered transaction.
   func take(_ ticket: LoadTicket, _ batch: LoadBatch) throws(ServerError) {
     guard let load, load.ticket == ticket else { return }
-    let moment = marks.tick()
+    let moment = core.marks.tick()
     if ticket.isFirst {
       try takeFirst(batch, load, moment: moment)
     } else {
@@ -91,7 +91,7 @@ extension Service {
   public func abandonLoad(_ ticket: LoadTicket) {
     guard load?.ticket == ticket else { return }
     load = nil
-    marks.end(ticket.mark)
+    core.marks.end(ticket.mark)
   }
 
   /// The load ended properly: applies what differs. Call it until it says `.done`.
@@ -125,8 +125,8 @@ extension Service {
     loadMachine = machine
     summary.doubtedPartitions = verdict.doubted
     load = nil
-    for entity in package.entities { marks.verify(entity: entity.name) }
-    marks.end(ticket.mark)
+    for entity in package.entities { core.marks.verify(entity: entity.name) }
+    core.marks.end(ticket.mark)
     // A look that waits for this load waits for the one that confirms it.
     if verdict.doubted.isEmpty { noteLoaded(ticket.number) }
     if !verdict.doubted.isEmpty {
@@ -134,9 +134,9 @@ extension Service {
         "a load has far fewer rows than before; it is used only if a second load gives the same result",
         ("partitions", verdict.doubted.map(String.init).joined(separator: ",")))
     }
-    memory.committedAll()
+    core.memory.committedAll()
     if let all { rejectedRows = all }
-    stir(partitions: fresh, answered: [])
+    core.tellChanged(partitions: fresh, answered: [])
     if verdict.doubted.isEmpty {
       cursors.loadEnded(names: toBeRead)
       keepCursor()
@@ -164,9 +164,9 @@ extension Service {
     readAt moment: Int64
   ) -> Bool {
     // The business system may give the key of an object that is gone to another.
-    let mayBeNew = !isThere && claims.mayHaveCreated(name.entity, readAt: moment)
-    let isTouched = marks.isTouched(name, version: version, since: ticket.mark)
-    let isClaimed = (claims.holds(name) || mayBeNew) && !world.has(.loadIgnoresClaim)
+    let mayBeNew = !isThere && core.claims.mayHaveCreated(name.entity, readAt: moment)
+    let isTouched = core.marks.isTouched(name, version: version, since: ticket.mark)
+    let isClaimed = (core.claims.holds(name) || mayBeNew) && !world.has(.loadIgnoresClaim)
     return isClaimed || isTouched
   }
 
@@ -177,8 +177,8 @@ extension Service {
     guard let (found, version) = try store.name(ofRow: row) else { return }
     let name = ObjectName(entity: package.entities[found.entity].name, key: found.key)
     // A row written since the mark may be newer than the load: rows of this very load are not here.
-    if claims.holds(name) || marks.isTouched(name, version: version, since: ticket.mark) {
-      later[name] = marks.moment
+    if core.claims.holds(name) || core.marks.isTouched(name, version: version, since: ticket.mark) {
+      later[name] = core.marks.moment
     } else {
       try machine.apply(found, nil, cache)
       summary.deletedRows += 1
@@ -199,16 +199,17 @@ extension Service {
         task.keys.map { ObjectName(entity: task.entity.name, key: $0) }
       })
     var free: [ObjectName] = []
-    for name in readAgain.keys.sorted() where !claims.holds(name) && !busy.contains(name) {
+    for name in readAgain.keys.sorted() where !core.claims.holds(name) && !busy.contains(name) {
       if try !mayBeNew(name, metAt: readAgain[name] ?? 0) { free.append(name) }
     }
     guard let first = free.first, let entity = package.entity(named: first.entity) else {
       return nil
     }
     let keys = free.prefix { $0.entity == first.entity }.prefix(limits.readBackKeys).map(\.key)
-    lastTask += 1
+    core.lastTask += 1
     let task = ReadBackTask(
-      id: lastTask, entity: entity, keys: Array(keys), mark: marks.begin(clock: try clock()))
+      id: core.lastTask, entity: entity, keys: Array(keys),
+      mark: core.marks.begin(clock: try clock()))
     reads[task.id] = task
     for key in keys { readAgain[ObjectName(entity: first.entity, key: key)] = nil }
     return task
@@ -216,14 +217,14 @@ extension Service {
 
   /// Whether the object may be the work of a create that is not answered.
   private func mayBeNew(_ name: ObjectName, metAt moment: Int64) throws(ServerError) -> Bool {
-    guard claims.mayHaveMade(name.entity, readAt: moment) else { return false }
+    guard core.claims.mayHaveMade(name.entity, readAt: moment) else { return false }
     return try guarded { () throws(StoreError) in try !cache.state(of: name).isThere }
   }
 
   /// Applies what was read. Objects that were touched meanwhile are asked for once more.
   public func finish(_ task: ReadBackTask, _ rows: [RowImage]) throws(ServerError) {
     guard reads.removeValue(forKey: task.id) != nil else { return }
-    defer { marks.end(task.mark) }
+    defer { core.marks.end(task.mark) }
     guard let position = rules.position(of: task.entity.name) else { return }
     let later: Set<ObjectName>
     let met: MetRows
@@ -235,7 +236,7 @@ extension Service {
       throw error
     }
     for name in later { readLater(name, metAt: task.mark.moment) }
-    for name in met.names { marks.confirm(name) }
+    for name in met.names { core.marks.confirm(name) }
     tell(met)
     settled(task.keys.lazy.map { ObjectName(entity: task.entity.name, key: $0) })
     try takeOverAnswers(afterReading: met.names)
@@ -250,7 +251,8 @@ extension Service {
       for row in rows {
         let name = ObjectName(entity: row.entity, key: row.key)
         let version = try cache.state(of: name).version
-        if claims.holds(name) || marks.isTouched(name, version: version, since: task.mark) {
+        if core.claims.holds(name) || core.marks.isTouched(name, version: version, since: task.mark)
+        {
           later.insert(name)
         } else {
           try met.take(row, position, &machine, cache)
@@ -264,7 +266,7 @@ extension Service {
   /// The business system could not be asked; the objects stay to be read.
   public func abandon(_ task: ReadBackTask) {
     guard reads.removeValue(forKey: task.id) != nil else { return }
-    marks.end(task.mark)
+    core.marks.end(task.mark)
     readAgain(task)
   }
 

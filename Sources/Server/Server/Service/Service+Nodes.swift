@@ -4,10 +4,6 @@ import FerryWorld
 
 /// Several nodes on one store: one leads, the others take in, answer, and follow.
 extension Service {
-  /// How old what a node knows may be. One that is cut off from its store does not say that there is
-  /// nothing new.
-  static let patience: Duration = .seconds(5)
-
   /// Under which the business system knows who performs. Packages of one store may be led by different
   /// nodes, or replaced one by one: each has a name of its own.
   var leadership: String { "\(store.server) \(package.id)" }
@@ -27,44 +23,34 @@ extension Service {
       if let news = try reading({ () throws(StoreError) in try store.news() }) { take(news) }
       rejectedRows = try reading { () throws(StoreError) in try store.rejectedRows() }
     }
-    lastLook = asked
+    core.lastLook = asked
   }
 
   /// Catches up; whether operations to perform have come. A store that fails is heard of by
-  /// `onTrouble`.
+  /// the event `storeFailed`.
   func catchUpFindsWork() -> Bool {
-    let before = arrivedOperations
+    let before = core.arrivedOperations
     do throws(ServerError) { try catchUp() } catch { return false }
-    return arrivedOperations != before
-  }
-
-  var hasRecentView: Bool {
-    !store.isShared || world.clock.moment <= lastLook.advanced(by: Service.patience)
+    return core.arrivedOperations != before
   }
 
   /// Throws where what is remembered may be too old to be given to a device.
-  package func requireRecentView() throws(ServerError) {
-    guard !hasRecentView else { return }
-    throw ServerError(
-      .storeUnreachable, "this node could not read its store for more than 5 s",
-      hint: "The device tries again. The log of the node says why it cannot read its store.",
-      isTransient: true, retryAfterSeconds: 1)
-  }
+  package func requireRecentView() throws(ServerError) { try core.requireRecentView() }
 
   private func take(_ news: StoreNews) {
     if news.isNewEra {
-      memory.forget()
+      core.memory.forget()
       directory.forget()
       frames = FrameCache(limitBytes: limits.frameCacheBytes)
       for exchange in exchanges.values { exchange.state.phase = .ended }
-      for id in exchanges.keys.sorted() { onStir?(id) }
+      for id in exchanges.keys.sorted() { core.tell(.stirred(id)) }
       return
     }
     if news.haveBeenRemoved { directory.forget() }
-    if news.haveBeenRemoved || news.isNewDay { memory.forget() }
-    memory.committed(news.partitions, clock: news.clock)
-    memory.note(news.answered)
-    stir(partitions: news.partitions, answered: news.answered)
+    if news.haveBeenRemoved || news.isNewDay { core.memory.forget() }
+    core.memory.committed(news.partitions, clock: news.clock)
+    core.memory.note(news.answered)
+    core.tellChanged(partitions: news.partitions, answered: news.answered)
   }
 
   /// An operation that waits in the store: another node took it in, or heard of it.
@@ -77,13 +63,13 @@ extension Service {
       enqueue(received, missing: missing)
       return
     }
-    if queue.name([id], of: received.owner) { arrivedOperations += 1 }
+    if queue.name([id], of: received.owner) { core.arrivedOperations += 1 }
     let needed = references(of: received.operation)
     guard !needed.isEmpty else { return }
     let missing = try guarded { () throws(StoreError) in try self.missing(received) }
     for reference in needed.subtracting(missing) {
       queue.arrived(reference, of: received.owner.user)
-      arrivedOperations += 1
+      core.arrivedOperations += 1
     }
   }
 }

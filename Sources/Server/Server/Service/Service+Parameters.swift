@@ -57,7 +57,7 @@ extension Service {
       exchange.state.isStale = true
       exchange.state.hasNews = true
       exchange.state.notices.note(nil)
-      onStir?(id)
+      core.tell(.stirred(id))
     }
   }
 }

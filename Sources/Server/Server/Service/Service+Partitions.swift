@@ -64,7 +64,7 @@ extension Service {
           + "than \(limits.emptyPartitionBytesPerUser) bytes of their parameters",
         hint: "Remove parameter sets that are no longer needed on the devices of this user.")
     }
-    defer { memory.committedAll() }
+    defer { core.memory.committedAll() }
     return try guarded { () throws(StoreError) in
       try store.numbered { transaction throws(StoreError) in
         try directory.remove(old, transaction)
@@ -96,7 +96,7 @@ extension Service {
   ) throws(ServerError) {
     let now = StoredDevice(
       incarnation: state.hello.incarnation, rightsVersion: state.rightsVersion, isOfToday: true)
-    guard memory.device(state.owner) != now else { return }
+    guard core.memory.device(state.owner) != now else { return }
     try guarded { () throws(StoreError) in
       let known = try store.device(state.owner)
       guard known != now else { return }
@@ -111,6 +111,6 @@ extension Service {
         if known == nil { try store.forgetDevices(of: state.owner, beyond: limits.devicesPerUser) }
       }
     }
-    memory.note(now, of: state.owner)
+    core.memory.note(now, of: state.owner)
   }
 }

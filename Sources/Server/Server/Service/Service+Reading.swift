@@ -23,7 +23,7 @@ extension Service {
       asker: Download.Asker(
         owner: state.owner, open: state.hello.open, rightsVersion: state.rightsVersion,
         era: store.era, currency: try currency(state), load: loadStanding()),
-      answersGeneration: memory.answersGeneration, frames: frames, limits: limits)
+      answersGeneration: core.memory.answersGeneration, frames: frames, limits: limits)
   }
 
   /// The round, where what it needs is in memory or little; nil where a reader has to read it.
@@ -31,7 +31,7 @@ extension Service {
     guard !read.download.isFar else { return nil }
     let round = try reading { () throws(StoreError) in
       if !world.isPlanted,
-        let view = memory.view(read.download, for: read.asker.owner, open: read.asker.open)
+        let view = core.memory.view(read.download, for: read.asker.owner, open: read.asker.open)
       {
         return try read.round(view)
       }
@@ -66,7 +66,7 @@ extension Service {
       exchange.state.reading?.number == pending.number
     else { return }
     exchange.state.reading?.result = result
-    onStir?(exchange.id)
+    core.tell(.stirred(exchange.id))
   }
 
   /// What a reader has read for the exchange, once; nil where it has to be read again, or was not
@@ -91,7 +91,7 @@ extension Service {
   private func isAnnounced(_ round: PageRead.Round) throws(ServerError) -> Bool {
     guard try round.clock > clock() else { return true }
     guard !store.leads else { return false }
-    memory.committedAll()
+    core.memory.committedAll()
     return true
   }
 }

@@ -171,7 +171,8 @@ extension Service {
           }
         }
         forgetRegistration(device.owner)
-        onSessionEnd?(device.user, device.device, Sessions.Ending.inactive)
+        core.tell(
+          .sessionEnded(user: device.user, device: device.device, reason: Sessions.Ending.inactive))
       case .locked, .wiping, .wiped: continue
       }
     }
@@ -251,7 +252,7 @@ extension Service {
     for (id, exchange) in exchanges.sorted(by: { $0.key < $1.key })
     where exchange.state.isChannel && (owner ?? exchange.state.owner) == exchange.state.owner {
       exchange.state.isSettingsStale = true
-      onStir?(id)
+      core.tell(.stirred(id))
     }
   }
 }

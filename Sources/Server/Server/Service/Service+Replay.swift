@@ -37,7 +37,7 @@ extension Service {
     queue.add(
       received, now: world.clock.moment, contents: references(of: received.operation),
       missing: missing)
-    arrivedOperations += 1
+    core.arrivedOperations += 1
   }
 
   /// The next chain to perform, claimed; nil when none is ready. What a crash left comes first,
@@ -116,15 +116,16 @@ extension Service {
       rights.append(judged)
       operations.append(try connectorOperation(received, judged))
     }
-    lastTask += 1
-    let mark = marks.begin(
+    core.lastTask += 1
+    let mark = core.marks.begin(
       clock: try reading { () throws(StoreError) in try store.clock() })
     var machine = ReplayMachine(
       operations, mayHaveRun: chain.mayHaveRun, readBackKeys: limits.readBackKeys)
     for entity in package.entities { machine.entities[entity.name] = entity }
     machine.rest = chain.rest
     var replay = ActiveReplay(
-      id: lastTask, name: chain.name, rights: rights, machine: machine, step: .done, mark: mark,
+      id: core.lastTask, name: chain.name, rights: rights, machine: machine, step: .done,
+      mark: mark,
       marks: [mark], attempts: chain.attempts)
     replay.isOver = chain.isOver
     replays[replay.id] = replay
@@ -145,7 +146,7 @@ extension Service {
     }
     for replay in begun {
       if let task = held.removeValue(forKey: replay.name) {
-        claims.pass(from: task, to: replay.id)
+        core.claims.pass(from: task, to: replay.id)
       } else {
         claim(replay.machine.operations.map { ($0.entity.name, $0.kind, $0.key) }, task: replay.id)
       }
@@ -282,7 +283,7 @@ extension Service {
     }
     for operation in machine.operations {
       guard let key = operation.key else { continue }
-      readLater(ObjectName(entity: operation.entity.name, key: key), metAt: marks.moment)
+      readLater(ObjectName(entity: operation.entity.name, key: key), metAt: core.marks.moment)
     }
     queue.remove(replay.name)
     count(replay)
@@ -293,8 +294,8 @@ extension Service {
 
   /// `mayHaveRun`: a part of it was performed, and it will be given out again.
   func finish(_ replay: ActiveReplay, mayHaveRun: Bool = false) {
-    for mark in replay.marks { marks.end(mark) }
-    if mayHaveRun { held[replay.name] = replay.id } else { claims.release(task: replay.id) }
+    for mark in replay.marks { core.marks.end(mark) }
+    if mayHaveRun { held[replay.name] = replay.id } else { core.claims.release(task: replay.id) }
     replays[replay.id] = nil
     noteReported(replay)
   }
@@ -302,7 +303,7 @@ extension Service {
   /// A new mark, before the business system is asked again. The first one stays active: images
   /// of the perform may still be waiting.
   private func note(_ replay: inout ActiveReplay) throws(ServerError) {
-    let mark = marks.begin(clock: try clock())
+    let mark = core.marks.begin(clock: try clock())
     replay.mark = mark
     replay.marks.append(mark)
   }

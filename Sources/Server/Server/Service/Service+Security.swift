@@ -77,7 +77,7 @@ extension Service {
     for device in evicted {
       endExchanges(of: record.name, device: device)
       try forgetEvicted(Owner(device: device, user: record.name))
-      onSessionEnd?(record.name, device, "evicted")
+      core.tell(.sessionEnded(user: record.name, device: device, reason: "evicted"))
     }
     var pair = pair(record, session, token)
     pair.isNewDevice = !isKnown
@@ -109,8 +109,8 @@ extension Service {
     // What waited for newer rights goes on.
     if !wasKnown {
       for service in users.services {
-        service.arrivedOperations += 1
-        if service !== self { service.onArrival?() }
+        service.core.arrivedOperations += 1
+        if service !== self { service.core.tell(.arrived) }
       }
     }
     if let before, before != login.record { rightsChanged(of: name) }
@@ -137,7 +137,7 @@ extension Service {
       try sessions.renew(refreshToken, device: device, proof: proof)
     }) {
     case .renewed(var session, let token, let isRepeat):
-      if isRepeat { onRepeatedToken?(session.user, session.device) }
+      if isRepeat { core.tell(.tokenRepeated(user: session.user, device: session.device)) }
       guard let record = provider.record(of: session.user) else {
         try revoke(user: session.user, reason: Sessions.Ending.userRemoved)
         throw Service.ended
@@ -154,7 +154,8 @@ extension Service {
       return pair(record, session, token)
     case .reused(let session):
       endExchanges(of: session.user, device: session.device)
-      onSessionEnd?(session.user, session.device, Sessions.Ending.reused)
+      core.tell(
+        .sessionEnded(user: session.user, device: session.device, reason: Sessions.Ending.reused))
       throw Service.ended
     case .over(let session):
       throw try decision(Owner(device: session.device, user: session.user)) ?? Service.ended
@@ -212,7 +213,7 @@ extension Service {
 
   /// As it was at the last look at the store, where that was not long ago.
   private func session(_ id: String, of user: String) throws(ServerError) -> StoredSession? {
-    if hasRecentView, let known = users.sessions.session(id, of: user) { return known }
+    if core.hasRecentView, let known = users.sessions.session(id, of: user) { return known }
     let session = try guarded { () throws(StoreError) in try store.session(id) }
     if let session { users.sessions.note(session) }
     return session
@@ -236,7 +237,7 @@ extension Service {
       try store.endSessions(user: user, device: device, reason: reason)
     }
     endExchanges(of: user, device: device)
-    onSessionEnd?(user, device, reason)
+    core.tell(.sessionEnded(user: user, device: device, reason: reason))
   }
 
   /// The records of users may have changed: lines of those that are gone, or whose sessions have
@@ -268,7 +269,7 @@ extension Service {
       exchange.state.isStale = true
       exchange.state.hasNews = true
       exchange.state.notices.note(nil)
-      onStir?(id)
+      core.tell(.stirred(id))
     }
   }
 
@@ -284,7 +285,7 @@ extension Service {
       else { continue }
       exchange.state.phase = .ended
       interests.remove(id)
-      onStir?(id)
+      core.tell(.stirred(id))
     }
   }
 

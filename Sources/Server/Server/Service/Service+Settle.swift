@@ -22,7 +22,7 @@ extension Service {
     var steps: [Int64: ReplayStep] = [:]
     var written: Set<ObjectName> = []
     for replay in active where touched[replay.id] == nil {
-      for name in replay.machine.seen.keys.sorted() { marks.confirm(name) }
+      for name in replay.machine.seen.keys.sorted() { core.marks.confirm(name) }
       written.formUnion(replay.machine.seen.keys)
       queue.remove(replay.name)
       finish(replay)
@@ -57,10 +57,10 @@ extension Service {
   }
 
   private func tellRefusedRights(_ replay: ActiveReplay) {
-    guard let onRefusedRight else { return }
     for (operation, outcome) in zip(replay.machine.operations, replay.machine.outcomes) {
       guard case .refused(let refusal)? = outcome, refusal.code == 403 else { continue }
-      onRefusedRight(replay.name.owner, operation, refusal.message)
+      core.tell(
+        .operationRefused(replay.name.owner, operation, reason: refusal.message))
     }
   }
 
@@ -117,7 +117,9 @@ extension Service {
     for (name, seen) in replay.machine.seen.sorted(by: { $0.key < $1.key }) {
       let version = try cache.state(of: name).version
       // Loads leave claimed objects alone: for the task's own, a load tells nothing newer.
-      if marks.isTouched(name, version: version, since: seen.mark, byLoads: !own.contains(name)) {
+      if core.marks.isTouched(
+        name, version: version, since: seen.mark, byLoads: !own.contains(name))
+      {
         touched.append(name)
       }
     }

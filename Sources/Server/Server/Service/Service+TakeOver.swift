@@ -9,8 +9,6 @@ struct TakeOver {
   var afterReading: [ObjectName: [OperationID: Owner]] = [:]
   /// Since when nobody is there who performs them.
   var orphans: [OperationID: Timestamp] = [:]
-  /// While answers of others are written here.
-  var isWriting = false
 }
 
 /// A device that moved to another version of its package names operations that it sent with the version
@@ -33,7 +31,7 @@ extension Service {
         takeOver.orphans[operation.id] = nil
         if let name = objectToRead(operation) {
           takeOver.afterReading[name, default: [:]][operation.id] = owner
-          readLater(name, metAt: marks.moment)
+          readLater(name, metAt: core.marks.moment)
         } else {
           answered.append(operation)
         }
@@ -49,9 +47,8 @@ extension Service {
 
   /// Other packages have answered operations. Devices with an open channel here, which do not ask by
   /// themselves, may have sent them.
-  func tellOthers(_ answered: [AnsweredOperation]) {
-    guard !answered.isEmpty, users.services.count > 1 else { return }
-    let owners = Set(answered.map(\.owner))
+  func tellOthers(_ owners: Set<Owner>) {
+    guard users.services.count > 1 else { return }
     for service in users.services where service !== self {
       do throws(ServerError) { try service.answeredElsewhere(owners) } catch {
         world.log.warn("an answer of another package waits", ("reason", error.description))
@@ -113,9 +110,7 @@ extension Service {
       operation.answer.map { ($0, operation, owner) }
     }
     guard !answered.isEmpty else { return }
-    takeOver.isWriting = true
-    defer { takeOver.isWriting = false }
-    try write { transaction, _ throws(StoreError) in
+    try write(isTakenOver: true) { transaction, _ throws(StoreError) in
       try store.takeOver(
         answered.map(\.0.id), groups: answered.map { group(of: $0.1) }, isWaiting: false)
       try store.answer(

@@ -18,8 +18,8 @@ extension Service {
       }
     }
     // Sent again: it is open, whatever else the device has said.
-    if queue.name(receipt.stored, of: state.owner) { arrivedOperations += 1 }
-    if receipt.restored { memory.noteAnswersOfAnybody() }
+    if queue.name(receipt.stored, of: state.owner) { core.arrivedOperations += 1 }
+    if receipt.restored { core.memory.noteAnswersOfAnybody() }
     if !store.isShared {
       for (received, missing) in zip(receipt.received, missing) {
         enqueue(received, missing: missing)

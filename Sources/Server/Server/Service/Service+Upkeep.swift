@@ -19,7 +19,7 @@ extension Service {
     try keepAllVisits()
     try forgetInactive()
     let compactor = Compactor(store: store, limits: limits)
-    let safe = marks.earliestVersion
+    let safe = core.marks.earliestVersion
     let summary = try guarded { () throws(StoreError) in
       try store.countDay()
       try sessions.forgetOld()
@@ -33,8 +33,8 @@ extension Service {
           transaction, directory, safeVersion: safe ?? transaction.version, inUse: inUse)
       }
     }
-    memory.committedAll()
-    memory.dayEnded()
+    core.memory.committedAll()
+    core.memory.dayEnded()
     return Compaction(
       purgedLeaves: summary.leaves, purgedRows: summary.rows,
       forgottenOperations: summary.operations, removedPartitions: summary.partitions)

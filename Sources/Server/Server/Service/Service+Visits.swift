@@ -42,7 +42,7 @@ struct Visits {
 
 extension Service {
   /// Writes the visits that have waited for long enough, in one transaction. Call it each second. A
-  /// store that fails is heard of by `onTrouble`; the visits stay.
+  /// store that fails is heard of by `storeFailed`; the visits stay.
   func keepDueVisits() {
     guard visits.isDue(at: world.clock.moment) else { return }
     do throws(ServerError) { try keepVisits() } catch {

@@ -8,14 +8,8 @@ import FerryWorld
 ///
 /// Everything is synchronous: use it from one thread. It asks nothing but its `World` for time and
 /// chance, so that the same calls with the same world give the same bytes.
-public final class Service {
-  public let package: Package
-  public let limits: ServiceLimits
-  let world: World
-  let store: any Store
-  let rules: PartitionRules
-  let directory: PartitionDirectory
-  let cache: CacheReader
+public final class Service: ServiceRoom {
+  let core: ServiceCore
   let inbox: Inbox
   var reports: ReportInbox
   var frames: FrameCache
@@ -23,15 +17,9 @@ public final class Service {
   var visits = Visits()
   /// Whether the driver calls `keepDueVisits`; without it each visit is written at once.
   var collectsVisits = false
-  var memory = StoreMemory()
-  var marks = Marks()
   var freshness = Freshness()
-  let meter: PackageMeter
   /// When looks began whose findings are not all read.
   var lookMoments: [Int64: Timestamp] = [:]
-  /// When the last look began whose findings are all in the cache.
-  var capturedUpTo: Timestamp?
-  var claims = Claims()
   var interests = Interests()
   var exchanges: [ExchangeID: Exchange] = [:]
   private var lastExchange: ExchangeID = 0
@@ -45,7 +33,6 @@ public final class Service {
   /// Objects to be read from the business system, and when each was first met.
   var readAgain: [ObjectName: Int64] = [:]
   var reads: [Int64: ReadBackTask] = [:]
-  var lastTask: Int64 = 0
   var takeOver = TakeOver()
   var cursors = CursorMachine()
   let arrived: ArrivedContents
@@ -65,36 +52,19 @@ public final class Service {
   /// Verifies the tokens of requests; a value that may go to any thread.
   public let accessTokens: AccessTokens
   var queue = ReplayQueue()
-  /// How many operations were taken in since the start.
-  var arrivedOperations: Int64 = 0
   var replays: [Int64: ActiveReplay] = [:]
   /// When groups that do not come whole are looked at next.
   var nextLookForIncomplete = Timestamp(milliseconds: 0)
-  /// When the store was last asked what other nodes have done.
-  var lastLook: Timestamp
   /// Chains that wait and may have been performed, with the tasks that hold their objects meanwhile.
   var held: [ReplayQueue.Name: Int64] = [:]
 
   /// Who knows each user's rights of now; nil: those with which an operation arrived are all.
   public var provider: (any AuthenticationProvider)?
 
-  /// Called when the store failed, beside the error that is thrown.
-  public var onTrouble: ((ServerError) -> Void)?
-
-  /// Called with each operation that the user's rights refused, once it is answered.
-  var onRefusedRight: ((_ owner: Owner, _ operation: ConnectorOperation, _ reason: String) -> Void)?
-
-  /// Called with the user, the device where one alone is meant, and the reason.
-  var onSessionEnd: ((_ user: String, _ device: String?, _ reason: String) -> Void)?
-
-  /// Called where a refresh token was presented once more: an answer was lost, or it is in two hands.
-  var onRepeatedToken: ((_ user: String, _ device: String) -> Void)?
+  private var listeners: [(ServiceEvent) -> Void] = []
 
   /// Called each second, for what has to be done now and then.
   var onSecond: (() -> Void)?
-
-  /// Called where operations to perform have come in another package's request.
-  var onArrival: (() -> Void)?
 
   /// Called with a round for another thread to read, which gives the result to `finish`; nil: rounds
   /// are read at once, on the service's thread.
@@ -102,9 +72,6 @@ public final class Service {
 
   /// How far the load is that is under way, for devices that wait for it; nil where nobody can say.
   var loadStanding: () -> LoadStanding? = { nil }
-
-  /// Called with the exchanges that have something new since they said `.waiting`.
-  public var onStir: ((ExchangeID) -> Void)?
 
   /// Takes up what a crash left in the store, which `makeStore` opens. (`FerrySQLiteStore` has one in
   /// a folder.) `users`: those of a server with several packages.
@@ -114,22 +81,13 @@ public final class Service {
     store makeStore: (Package) throws(ServerError) -> any Store
   ) throws(ServerError) {
     let package = package.served
-    let rules = try PartitionRules(package)
     let store = try makeStore(package)
-    self.package = package
+    core = try ServiceCore(package: package, world: world, limits: limits, store: store)
     self.users = users
-    self.limits = limits
-    self.world = world
-    lastLook = world.clock.moment
-    meter = PackageMeter(now: world.clock.moment)
-    self.rules = rules
-    self.store = store
-    directory = PartitionDirectory(store)
-    cache = CacheReader(store: store, rules: rules, directory: directory)
     inbox = Inbox(store: store, package: package, limits: limits, world: world)
     reports = ReportInbox(store: store, limits: limits)
     frames = FrameCache(limitBytes: limits.frameCacheBytes)
-    loads = LoadWork(store, cache)
+    loads = LoadWork(store, core.cache)
     loadMachine = LoadMachine(massDeletionRows: limits.massDeletionRows)
     arrived = ArrivedContents(store: store)
     var made: [String] = []
@@ -146,6 +104,7 @@ public final class Service {
         return world.chance.bytes(32)
       })
     madeKeys = made
+    core.onEvent = { [unowned self] in take($0) }
     users.add(self)
     users.tokenUsers.set(greatestAge: .seconds(limits.issuerRightsHours * 3_600))
     rejectedRows = try guarded { () throws(StoreError) in try store.rejectedRows() }
@@ -163,6 +122,28 @@ public final class Service {
     }
   }
 
+  public var package: Package { core.package }
+
+  public var limits: ServiceLimits { core.limits }
+
+  /// How many operations were taken in since the start.
+  var arrivedOperations: Int64 { core.arrivedOperations }
+
+  /// Gets each event that concerns the driver, from now on.
+  package func listen(_ listener: @escaping (ServiceEvent) -> Void) { listeners.append(listener) }
+
+  /// What has happened goes to the rooms above, and to the driver.
+  private func take(_ event: ServiceEvent) {
+    switch event {
+    case .changed(let partitions, let answered, let since):
+      stir(partitions: partitions, answered: answered, since: since)
+    case .answered(let owners): tellOthers(owners)
+    case .answeredElsewhere, .newEra, .rightsChanged, .accessEnded, .settingsChanged, .looked: break
+    case .stirred, .arrived, .storeFailed, .sessionEnded, .tokenRepeated, .operationRefused:
+      for listener in listeners { listener(event) }
+    }
+  }
+
   /// Random, chosen at the first start of the folder's store and kept.
   public var server: String { store.server }
 
@@ -174,12 +155,12 @@ public final class Service {
 
   /// The number of the last numbered transaction.
   public func clock() throws(ServerError) -> Int64 {
-    try guarded { () throws(StoreError) in try store.clock() }
+    try core.clock()
   }
 
   /// Whether a first load has ended.
   public func isLoaded() throws(ServerError) -> Bool {
-    try guarded { () throws(StoreError) in try store.isLoaded() }
+    try core.isLoaded()
   }
 
   /// A session: one request, answered to its end.
@@ -235,26 +216,7 @@ public final class Service {
           + "\(limits.channelsPerUser).")
       exchange.state.phase = .ended
       interests.remove(exchange.id)
-      onStir?(exchange.id)
-    }
-  }
-
-  /// What may be written, or must not be read from a file that nobody finds any more.
-  func guarded<Result>(_ body: () throws(StoreError) -> Result) throws(ServerError) -> Result {
-    try reading { () throws(StoreError) in
-      try store.check()
-      return try body()
-    }
-  }
-
-  /// What only reads, in a request that is `guarded` elsewhere: to ask the disk once is enough.
-  func reading<Result>(_ body: () throws(StoreError) -> Result) throws(ServerError) -> Result {
-    do { return try body() } catch {
-      directory.forget()
-      memory.forget()
-      let failure = ServerError(error, store: store.name)
-      if failure.isOfTheStore { onTrouble?(failure) }
-      throw failure
+      core.tell(.stirred(exchange.id))
     }
   }
 
@@ -263,74 +225,8 @@ public final class Service {
     try guarded { () throws(StoreError) in try store.probe() }
   }
 
-  /// One numbered transaction; afterwards those whom its changes concern are stirred.
-  func write<Result>(
-    _ body: (NumberedTransaction, inout CacheMachine) throws(StoreError) -> (
-      Result, [AnsweredOperation]
-    )
-  ) throws(ServerError) -> Result {
-    try writeRows(body).result
-  }
-
-  /// The same; gives the numbers of new rows too.
-  func writeRows<Result>(
-    _ body: (NumberedTransaction, inout CacheMachine) throws(StoreError) -> (
-      Result, [AnsweredOperation]
-    )
-  ) throws(ServerError) -> (result: Result, made: [Int64]) {
-    var written = Written()
-    let start = world.clock.uptime
-    let result = try guarded { () throws(StoreError) -> Result in
-      try store.numbered { transaction throws(StoreError) -> Result in
-        var machine = CacheMachine(rules)
-        let (result, answered) = try body(transaction, &machine)
-        let made = try store.apply(machine.changes, transaction)
-        written = Written(
-          partitions: try partitions(of: machine.changes), answered: answered,
-          made: Array(made.values), clock: transaction.hasWritten ? transaction.version : nil)
-        tellMoved(machine.changes.movedRows)
-        return result
-      }
-    }
-    let time = world.clock.uptime - start
-    meter.count { $0.storeSeconds.note(time / .seconds(1)) }
-    memory.committed(written.partitions, clock: written.clock)
-    memory.note(written.answered)
-    stir(partitions: written.partitions, answered: written.answered)
-    // What is taken over was told by who answered it: two services would tell each other for ever.
-    if !takeOver.isWriting { tellOthers(written.answered) }
-    return (result, written.made)
-  }
-
-  /// What a numbered transaction did.
-  private struct Written {
-    var partitions: Set<Int64> = []
-    var answered: [AnsweredOperation] = []
-    var made: [Int64] = []
-    var clock: Int64?
-  }
-
-  private func tellMoved(_ rows: Int) {
-    guard rows > limits.closureRows else { return }
-    world.log.warn(
-      "very many rows moved with their parents", ("rows", String(rows)),
-      ("limit", String(limits.closureRows)))
-  }
-
-  private func partitions(of changes: CacheChanges) throws(StoreError) -> Set<Int64> {
-    var numbers: Set<Int64> = []
-    for partition in changes.totals.keys {
-      switch partition {
-      case .known(let number): numbers.insert(number)
-      case .new(let place):
-        if let number = try directory.number(of: changes.places[place]) { numbers.insert(number) }
-      }
-    }
-    return numbers
-  }
-
-  func stir(partitions: Set<Int64>, answered: [AnsweredOperation]) {
-    guard !exchanges.isEmpty, !(partitions.isEmpty && answered.isEmpty) else { return }
+  func stir(partitions: Set<Int64>, answered: [AnsweredOperation], since: Timestamp?) {
+    guard !exchanges.isEmpty else { return }
     let owners = Set(answered.map(\.owner))
     // Rules that give every value there is: a partition that an exchange does not know may be new.
     let open =
@@ -341,7 +237,7 @@ public final class Service {
     for id in concerned.sorted() {
       guard let exchange = exchanges[id] else { continue }
       if exchange.state.isChannel, exchange.state.newsSince == nil {
-        exchange.state.newsSince = capturedUpTo
+        exchange.state.newsSince = since
       }
       let owner = exchange.state.owner
       let groups = Set(answered.filter { $0.owner == owner }.map(\.group))
@@ -353,7 +249,7 @@ public final class Service {
         if concerns { exchange.state.dirty.append(index) }
       }
       guard exchange.state.pulls.isEmpty else {
-        onStir?(id)
+        core.tell(.stirred(id))
         continue
       }
       exchange.state.hasNews = true
@@ -364,7 +260,7 @@ public final class Service {
       for operation in answered where operation.isLastOfChain && operation.owner == owner {
         exchange.state.finished.append(operation.chain)
       }
-      onStir?(id)
+      core.tell(.stirred(id))
     }
   }
 }
