@@ -61,12 +61,12 @@ final class ActivationTests {
       partitions: [], open: [])
     hello.facts.isSubscribed = true
     hello.parameters.sets = [["region": "South"]]
-    try bench.service.register(hello, identity)
+    try bench.service.accounts.register(hello, identity)
     let known = try #require(try bench.service.devices().first)
     #expect(known.subscription == "accepted" && known.parameters == #"[{"region":"South"}]"#)
     // Unsubscribed: its parameters go at once (sync/I6).
     hello.facts.isSubscribed = false
-    try bench.service.register(hello, identity)
+    try bench.service.accounts.register(hello, identity)
     let after = try #require(try bench.service.devices().first)
     #expect(after.subscription == nil && after.parameters == "[]")
     bench.clock.advance(179 * 86_400)

@@ -201,7 +201,7 @@ struct BadStoreTests {
       try bench.service.compact()
     }
     let owner = Owner(device: "phone", user: "anna")
-    for verb in [Service.DeviceVerb.lock, .unlock] {
+    for verb in [DeviceVerb.lock, .unlock] {
       let device = try filled.verb(verb.rawValue) {
         try bench.service.decide(verb, owner, reason: "lost", withPending: false)
       }

@@ -150,7 +150,7 @@ extension ServiceHost {
     device.lastSeen = 1
     try service.store.keep(device)
     device.lastSeen = 2
-    service.visits.note(SeenDevice(device), at: world.clock.moment)
+    service.accounts.visits.note(SeenDevice(device), at: world.clock.moment)
   }
 }
 

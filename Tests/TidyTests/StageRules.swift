@@ -15,7 +15,7 @@ struct StageOrder {
   static let server = StageOrder(
     folder: "Sources/Server/Server",
     stages: [
-      "Store", "Security", "BigValues", "Inbox", "Replay", "Changes", "Outbox", "Push", "Core", "Service",
+      "Store", "Security", "BigValues", "Inbox", "Replay", "Changes", "Outbox", "Push", "Core", "Accounts", "Service",
       "Host",
     ])
 

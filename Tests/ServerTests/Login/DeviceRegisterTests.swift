@@ -35,12 +35,12 @@ final class DeviceRegisterTests {
       partitions: [], open: [])
     hello.facts.hardware = "Watch7,1"
     hello.facts.pending = pending
-    try bench.service.register(hello, try identity(pair))
+    try bench.service.accounts.register(hello, try identity(pair))
   }
 
   @discardableResult
   private func decide(
-    _ verb: Service.DeviceVerb, _ reason: String = "", withPending: Bool = false
+    _ verb: DeviceVerb, _ reason: String = "", withPending: Bool = false
   ) throws(ServerError) -> RegisteredDevice {
     try bench.service.decide(verb, phone, reason: reason, withPending: withPending)
   }

@@ -41,7 +41,7 @@ final class SessionMemoryTests {
   func ends(_ end: End) throws {
     let pair = try login()
     let identity = try bench.service.accessTokens.verify(pair.accessToken, now: bench.clock.now)
-    try bench.service.register(
+    try bench.service.accounts.register(
       Hello(
         server: nil, package: "shop:1.0", device: "phone", incarnation: "i-1", groups: [],
         partitions: [], open: []), identity)
@@ -54,7 +54,7 @@ final class SessionMemoryTests {
     case .forget: _ = try bench.service.decide(.forget, phone, reason: "", withPending: false)
     case .inactive:
       bench.clock.advance(2 * 86_400)
-      try bench.service.forgetInactive()
+      try bench.service.accounts.forgetInactive()
     case .otherLogin: _ = try login()
     case .reusedToken:
       var next = pair.refreshToken

@@ -20,7 +20,7 @@ extension Simulation {
   }
 
   private func decide(
-    _ verb: Service.DeviceVerb, _ owner: Owner, withPending: Bool = false
+    _ verb: DeviceVerb, _ owner: Owner, withPending: Bool = false
   ) throws -> Bool {
     guard server.isRunning else { return false }
     do throws(ServerError) {
@@ -81,7 +81,7 @@ extension Simulation {
   }
 
   /// False where the server does not answer.
-  private func take(_ receipt: Service.Receipt, of wipe: Wipe, from owner: Owner) throws -> Bool {
+  private func take(_ receipt: WipeReceipt, of wipe: Wipe, from owner: Owner) throws -> Bool {
     guard server.isRunning else { return false }
     do throws(ServerError) {
       try server.service.take(receipt, wipe.receipt, from: owner)

@@ -14,7 +14,7 @@ struct TokenIdentity: Sendable {
   ) throws(ServerError) {
     let identity = try tokens.verify(token, now: now)
     // A token lives on for 15 minutes; the user may be gone before.
-    guard let record = provider?.record(of: identity.user) else { throw Service.ended }
+    guard let record = provider?.record(of: identity.user) else { throw Accounts.ended }
     self.identity = identity.with(record)
   }
 }
@@ -38,7 +38,7 @@ extension ServiceHost {
       throw ServerError(
         .expiredToken, "the token has expired", hint: "Renew it with the refresh token.")
     }
-    guard let record = provider?.record(of: claimed.identity.user) else { throw Service.ended }
+    guard let record = provider?.record(of: claimed.identity.user) else { throw Accounts.ended }
     try service.check(claimed.identity)
     return CheckedIdentity(claimed.identity.with(record))
   }

@@ -26,7 +26,7 @@ extension Router {
       if request.path.hasSuffix("/activation") { return try await activation(request) }
       guard let node = try? JSONNode.parse(request.body), let user = node["user"]?.string,
         let device = node["device"]?.string,
-        let verb = node["verb"]?.string.flatMap(Service.DeviceVerb.init)
+        let verb = node["verb"]?.string.flatMap(DeviceVerb.init)
       else { return unreadable("device takes verb, user and device") }
       let reason = node["reason"]?.string ?? ""
       if verb == .template {
@@ -55,7 +55,7 @@ extension Router {
       hint: "Send Authorization: Bearer with the content of operator.key in the data folder.")
   }
 
-  private static func event(_ verb: Service.DeviceVerb) -> AuditLog.Event {
+  private static func event(_ verb: DeviceVerb) -> AuditLog.Event {
     switch verb {
     case .lock: .deviceLocked
     case .unlock: .deviceUnlocked

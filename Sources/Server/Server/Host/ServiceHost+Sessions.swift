@@ -23,19 +23,19 @@ extension ServiceHost {
     let arrived = service.arrivedOperations
     defer { if service.arrivedOperations != arrived { wakeWorkers() } }
     if let login { try service.note(login) }
-    guard let provider else { throw Service.ended }
+    guard let provider else { throw Accounts.ended }
     return try service.renew(token, device: device, proof: proof, provider: provider)
   }
 
   func devices() throws(ServerError) -> [RegisteredDevice] { try service.devices() }
 
   func decide(
-    _ verb: Service.DeviceVerb, _ owner: Owner, reason: String, withPending: Bool
+    _ verb: DeviceVerb, _ owner: Owner, reason: String, withPending: Bool
   ) throws(ServerError) -> RegisteredDevice {
     try service.decide(verb, owner, reason: reason, withPending: withPending)
   }
 
-  func take(_ receipt: Service.Receipt, _ text: String, from owner: Owner) throws(ServerError) {
+  func take(_ receipt: WipeReceipt, _ text: String, from owner: Owner) throws(ServerError) {
     try service.take(receipt, text, from: owner)
   }
 

@@ -373,7 +373,7 @@ public actor ServiceHost {
     do throws(ServerError) { try service.keepVisits() } catch {
       world.log.warn("the last visits of devices are not noted", ("reason", error.message))
     }
-    service.users.remove(service)
+    service.leaveOthers()
     for id in waiting.keys { stirred(id) }
     wakeWorkers()
     wakeReaders()

@@ -334,8 +334,8 @@ extension Service {
       entity.attributes[position].type.isBig
     else { return .failure(nothing) }
     let rights = Rights(
-      rules: rules, user: identity.user, roles: grants(of: identity).roles,
-      claims: grants(of: identity).claims)
+      rules: rules, user: identity.user, roles: accounts.grants(of: identity).roles,
+      claims: accounts.grants(of: identity).claims)
     let value = try guarded { () throws(StoreError) -> AttributeValue? in
       guard let row = try cache.row(RowName(place, question.key)), !row.isDeleted,
         let number = row.partition, let partition = try directory.place(of: number),

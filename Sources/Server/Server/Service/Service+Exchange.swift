@@ -26,7 +26,9 @@ extension Service {
       }
       return state
     } catch {
-      noteRefusal(error, request, identity)
+      if case .success(let body) = request {
+        accounts.noteRefusal(error, body.hello, identity)
+      }
       let hello = Hello(
         server: nil, package: "", device: "", incarnation: "", groups: [], partitions: [], open: [])
       var state = ExchangeState(
@@ -41,7 +43,7 @@ extension Service {
   private func open(
     _ state: inout ExchangeState, _ body: ExchangeRequest, _ id: ExchangeID
   ) throws(ServerError) {
-    try register(body.hello, state.identity)
+    try accounts.register(body.hello, state.identity)
     for confirm in body.confirms {
       try guarded { () throws(StoreError) in
         try inbox.confirm(confirm, user: state.identity.user)
@@ -53,7 +55,7 @@ extension Service {
         try store.tell(body.hello.open, of: state.owner, hasNews: false)
       }
     }
-    try keep(body.hello.parameters.changed, of: state.identity.user)
+    try accounts.keep(body.hello.parameters.changed, of: state.identity.user)
     state.ready += try welcome(&state, id, pulls: body.pulls)
     for replay in body.replays { try take(replay, &state) }
     // What is not open may still be sent: a channel sends nothing, and one message may have a part of
@@ -78,9 +80,9 @@ extension Service {
   {
     let hello = state.hello
     let groups = subscribed(hello, pulls)
-    let keys = try personalKeys(of: state.identity.user)
+    let keys = try accounts.personalKeys(of: state.identity.user)
     let rights = rights(of: state, keys)
-    state.grants = grants(of: state.identity)
+    state.grants = accounts.grants(of: state.identity)
     let numbers = try partitions(of: groups, rights, state.owner)
     state.isOpen = groups.contains(where: rights.isOpen)
     if state.isChannel, !world.has(.interestAfterRead) {
@@ -112,7 +114,7 @@ extension Service {
       keep: judgement.keep, start: judgement.start, drop: judgement.drop, reset: judgement.reset,
       operations: operations.list, expectedRows: judgement.expectedRows)
     welcome.keys = keys
-    welcome.settings = try newSettings(for: state)
+    welcome.settings = try accounts.newSettings(hello, of: state.owner)
     if let newer = welcome.settings { state.hello.settings = newer.version }
     return Message.welcome(welcome).frame.encoded()
   }
@@ -269,10 +271,11 @@ extension Service {
 
   private func haveRightsChanged(_ exchange: Exchange) throws(ServerError) -> Bool {
     let state = exchange.state
-    guard state.isOpen || state.isStale || grants(of: state.identity) != state.grants else {
+    guard state.isOpen || state.isStale || accounts.grants(of: state.identity) != state.grants
+    else {
       return false
     }
-    let rights = rights(of: state, try personalKeys(of: state.identity.user))
+    let rights = rights(of: state, try accounts.personalKeys(of: state.identity.user))
     let numbers = try partitions(of: subscribed(state.hello, state.pulls), rights, state.owner)
     return Service.rightsVersion(state.identity.user, numbers) != state.rightsVersion
   }
@@ -318,7 +321,7 @@ extension Service {
   /// Versions of the same package: who asks for it knows its name. Others are not named.
   private func otherVersions(of id: String) -> String {
     let name = id.prefix { $0 != ":" }
-    let known = users.services.map(\.package).filter { $0.name.hasBytes(of: String(name)) }
+    let known = accounts.users.accounts.map(\.package).filter { $0.name.hasBytes(of: String(name)) }
     return known.isEmpty ? "" : "; it serves " + known.map(\.id).joined(separator: ", ")
   }
 

@@ -13,8 +13,8 @@ extension Service {
   public func catchUp() throws(ServerError) {
     guard store.isShared else { return }
     let asked = world.clock.moment
-    try loadKeys()
-    users.sessions.note(
+    try accounts.loadKeys()
+    accounts.users.sessions.note(
       changes: try reading { () throws(StoreError) in try store.sessionChanges() })
     if store.leads {
       let arrived = try guarded { () throws(StoreError) in try store.arrivals() }

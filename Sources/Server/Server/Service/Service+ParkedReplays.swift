@@ -18,7 +18,7 @@ extension Service {
   func mayGoOn(_ parked: ActiveReplay) -> Bool {
     guard parked.owed == nil, case .recall = parked.step else { return true }
     return parked.machine.operations.allSatisfy { operation in
-      operation.user.map { areRightsKnown(ExactText($0)) } ?? true
+      operation.user.map { accounts.areRightsKnown(ExactText($0)) } ?? true
     }
   }
 }

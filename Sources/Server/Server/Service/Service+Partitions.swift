@@ -43,7 +43,7 @@ extension Service {
   ) throws(ServerError) -> [Int64: String] {
     let limit = limits.emptyPartitionsPerUser
     let user = owner.user.text
-    try keepVisits()
+    try accounts.keepVisits()
     let empty = try reading { () throws(StoreError) in try store.emptyPartitions(askedBy: user) }
     var over = empty.count + missing.count - limit
     var bytesOver =
@@ -100,11 +100,7 @@ extension Service {
     try guarded { () throws(StoreError) in
       let known = try store.device(state.owner)
       guard known != now else { return }
-      if collectsVisits, let known, known.incarnation.hasBytes(of: now.incarnation),
-        known.rightsVersion == now.rightsVersion
-      {
-        return visits.note(now, of: state.owner, numbers, at: world.clock.moment)
-      }
+      guard !accounts.keepsLater(now, known, of: state.owner, numbers) else { return }
       try store.transaction { () throws(StoreError) in
         try store.keep([(state.owner, now)])
         try store.asked(numbers)

@@ -63,7 +63,7 @@ extension Service {
     endIncompleteGroups(now)
     while true {
       let chains = queue.next(
-        limit: limit, now: now, isLoaded: isLoaded, areRightsKnown: areRightsKnown)
+        limit: limit, now: now, isLoaded: isLoaded, areRightsKnown: accounts.areRightsKnown)
       guard !chains.isEmpty else { return [] }
       do throws(ServerError) {
         let ids = chains.flatMap { $0.operations.map(\.id) }
@@ -349,7 +349,7 @@ extension Service {
 
   /// What it may be judged by: the claims with which it arrived, and its user's record at the time.
   func judgedRights(_ received: ReceivedOperation) -> JudgedRights {
-    let (rules, user, provider) = (rules, received.user, provider)
+    let (rules, user, provider) = (rules, received.user, accounts.provider)
     let arrival = Rights(
       rules: rules, user: user, roles: received.roles, claims: received.claims)
     guard let provider, !world.has(.rightsOfThen) else {

@@ -48,11 +48,14 @@ extension Service {
   /// Other packages have answered operations. Devices with an open channel here, which do not ask by
   /// themselves, may have sent them.
   func tellOthers(_ owners: Set<Owner>) {
-    guard users.services.count > 1 else { return }
-    for service in users.services where service !== self {
-      do throws(ServerError) { try service.answeredElsewhere(owners) } catch {
-        world.log.warn("an answer of another package waits", ("reason", error.description))
-      }
+    for other in accounts.users.accounts where other !== accounts {
+      other.core.tell(.answeredElsewhere(owners))
+    }
+  }
+
+  func takeAnswersElsewhere(of owners: Set<Owner>) {
+    do throws(ServerError) { try answeredElsewhere(owners) } catch {
+      world.log.warn("an answer of another package waits", ("reason", error.description))
     }
   }
 
@@ -91,7 +94,7 @@ extension Service {
   /// In a store of several nodes another one may serve it: there nobody is sure, and it waits.
   private func isOrphan(_ operation: OperationElsewhere) -> Bool {
     guard !store.isShared else { return false }
-    guard !users.services.contains(where: { $0.package.id == operation.package }) else {
+    guard !accounts.users.accounts.contains(where: { $0.package.id == operation.package }) else {
       takeOver.orphans[operation.id] = nil
       return false
     }

@@ -16,13 +16,13 @@ extension Service {
   /// Purges what is old or too much. Call it once an hour; days count as they are seen.
   @discardableResult
   public func compact() throws(ServerError) -> Compaction {
-    try keepAllVisits()
-    try forgetInactive()
+    try accounts.keepAllVisits()
+    try accounts.forgetInactive()
     let compactor = Compactor(store: store, limits: limits)
     let safe = core.marks.earliestVersion
     let summary = try guarded { () throws(StoreError) in
       try store.countDay()
-      try sessions.forgetOld()
+      try accounts.sessions.forgetOld()
       let month = world.clock.now.advanced(by: .zero - Sessions.greatestAge)
       try store.forgetTokenUsers(issuedBefore: month.milliseconds)
       try store.forgetDevices(unseenForDays: limits.operationMemoryDays)

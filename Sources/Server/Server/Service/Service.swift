@@ -8,15 +8,13 @@ import FerryWorld
 ///
 /// Everything is synchronous: use it from one thread. It asks nothing but its `World` for time and
 /// chance, so that the same calls with the same world give the same bytes.
-public final class Service: ServiceRoom {
+public final class Service: ServiceRoom, ServedPackageService {
   let core: ServiceCore
+  let accounts: Accounts
   let inbox: Inbox
   var reports: ReportInbox
   var frames: FrameCache
   var lastRead: Int64 = 0
-  var visits = Visits()
-  /// Whether the driver calls `keepDueVisits`; without it each visit is written at once.
-  var collectsVisits = false
   var freshness = Freshness()
   /// When looks began whose findings are not all read.
   var lookMoments: [Int64: Timestamp] = [:]
@@ -36,30 +34,12 @@ public final class Service: ServiceRoom {
   var takeOver = TakeOver()
   var cursors = CursorMachine()
   let arrived: ArrivedContents
-  let sessions: Sessions
-  /// Shared with the services of the server's other packages.
-  let users: SharedUsers
-  let tokenKeys: KeyRing
-  /// What the tokens of issuers said of their users.
-  public var tokenUsers: TokenUsers { users.tokenUsers }
-  let personalization: Personalization
-  /// The key files that this start has made: their tokens of before are no good any more.
-  var madeKeys: [String] = []
-  /// What the register noted of each device last.
-  var registered: [Owner: Registration] = [:]
-  /// What devices get by which they are registered.
-  public var templates = Templates()
-  /// Verifies the tokens of requests; a value that may go to any thread.
-  public let accessTokens: AccessTokens
   var queue = ReplayQueue()
   var replays: [Int64: ActiveReplay] = [:]
   /// When groups that do not come whole are looked at next.
   var nextLookForIncomplete = Timestamp(milliseconds: 0)
   /// Chains that wait and may have been performed, with the tasks that hold their objects meanwhile.
   var held: [ReplayQueue.Name: Int64] = [:]
-
-  /// Who knows each user's rights of now; nil: those with which an operation arrived are all.
-  public var provider: (any AuthenticationProvider)?
 
   private var listeners: [(ServiceEvent) -> Void] = []
 
@@ -83,30 +63,16 @@ public final class Service: ServiceRoom {
     let package = package.served
     let store = try makeStore(package)
     core = try ServiceCore(package: package, world: world, limits: limits, store: store)
-    self.users = users
     inbox = Inbox(store: store, package: package, limits: limits, world: world)
     reports = ReportInbox(store: store, limits: limits)
     frames = FrameCache(limitBytes: limits.frameCacheBytes)
     loads = LoadWork(store, core.cache)
     loadMachine = LoadMachine(massDeletionRows: limits.massDeletionRows)
     arrived = ArrivedContents(store: store)
-    var made: [String] = []
-    personalization = Personalization(store: store, package: package)
-    tokenKeys = try KeyRing("token.key", store) {
-      made.append("token.key")
-      return world.chance.bytes(32)
-    }
-    accessTokens = AccessTokens(keys: tokenKeys, server: store.server)
-    sessions = Sessions(
-      store: store, world: world,
-      keys: try KeyRing("refresh.key", store) {
-        made.append("refresh.key")
-        return world.chance.bytes(32)
-      })
-    madeKeys = made
+    accounts = try Accounts(core: core, users: users)
     core.onEvent = { [unowned self] in take($0) }
     users.add(self)
-    users.tokenUsers.set(greatestAge: .seconds(limits.issuerRightsHours * 3_600))
+    accounts.tokenUsers.set(greatestAge: .seconds(limits.issuerRightsHours * 3_600))
     rejectedRows = try guarded { () throws(StoreError) in try store.rejectedRows() }
     guard store.leads else {
       try catchUp()
@@ -115,11 +81,7 @@ public final class Service: ServiceRoom {
     try guarded { () throws(StoreError) in try loads.begin() }
     let waiting = try guarded { () throws(StoreError) in try store.takeUp() }
     try takeUp(waiting)
-    for user in try guarded({ () throws(StoreError) in try store.tokenUsers() }) {
-      let record = UserRecord(name: user.user, roles: user.roles, claims: user.claims)
-      _ = tokenUsers.note(
-        TokenLogin(record: record, issued: Timestamp(milliseconds: user.issued)))
-    }
+    try accounts.takeUpTokenUsers()
   }
 
   public var package: Package { core.package }
@@ -138,7 +100,11 @@ public final class Service: ServiceRoom {
     case .changed(let partitions, let answered, let since):
       stir(partitions: partitions, answered: answered, since: since)
     case .answered(let owners): tellOthers(owners)
-    case .answeredElsewhere, .newEra, .rightsChanged, .accessEnded, .settingsChanged, .looked: break
+    case .answeredElsewhere(let owners): takeAnswersElsewhere(of: owners)
+    case .rightsChanged(let user): lookAgain(at: user)
+    case .accessEnded(let user, let device): endOwnExchanges(of: user, device: device)
+    case .settingsChanged(let owner): settingsChanged(for: owner)
+    case .newEra, .looked: break
     case .stirred, .arrived, .storeFailed, .sessionEnded, .tokenRepeated, .operationRefused:
       for listener in listeners { listener(event) }
     }

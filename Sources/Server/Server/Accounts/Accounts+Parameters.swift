@@ -15,15 +15,7 @@ struct Grants: Equatable {
 }
 
 /// What a device asks for beside its user's claims.
-extension Service {
-  func rights(of state: ExchangeState, _ keys: [String: String]) -> Rights {
-    let parameters = state.hello.parameters
-    let grants = grants(of: state.identity)
-    return Rights(
-      rules: rules, user: state.identity.user, roles: grants.roles, claims: grants.claims,
-      sets: parameters.sets, keys: parameters.keys.merging(keys) { $1 })
-  }
-
+extension Accounts {
   /// Those of now, so that what a role or claim opened closes with the next round and not with the
   /// token; none where the user is gone.
   func grants(of identity: Identity) -> Grants {
@@ -52,12 +44,6 @@ extension Service {
       try personalization.keep(changed, of: user)
     }
     guard differs else { return }
-    for (id, exchange) in exchanges.sorted(by: { $0.key < $1.key })
-    where exchange.state.identity.user.hasBytes(of: user) {
-      exchange.state.isStale = true
-      exchange.state.hasNews = true
-      exchange.state.notices.note(nil)
-      core.tell(.stirred(id))
-    }
+    core.tell(.rightsChanged(user: user))
   }
 }

@@ -27,7 +27,7 @@ public struct TokenPair: Sendable, Equatable {
 }
 
 /// Sessions of users. Passwords are verified outside, on a thread of its own.
-extension Service {
+extension Accounts {
   /// What an operator's request carries: 32 hexadecimal digits in the file `operator.key`, made
   /// the first time. Text, so that it can be put into a header by hand.
   func operatorKey() throws(ServerError) -> String {
@@ -47,7 +47,7 @@ extension Service {
     for keys in [tokenKeys, sessions.keys] {
       try keys.rotate(store, now: world.clock.now) { world.chance.bytes(32) }
     }
-    for service in users.services where service !== self { try service.loadKeys() }
+    for accounts in users.accounts where accounts !== self { try accounts.loadKeys() }
   }
 
   /// Another node may have changed the keys.
@@ -56,7 +56,7 @@ extension Service {
   }
 
   /// Opens a session for a user whom an `AuthenticationProvider` has vouched for.
-  public func login(
+  func login(
     _ record: UserRecord, device: String, package: String? = nil, key: [UInt8]? = nil
   ) throws(ServerError) -> TokenPair {
     let owner = Owner(device: device, user: record.name)
@@ -85,7 +85,7 @@ extension Service {
   }
 
   /// Opens a session for a user of an issuer, and keeps what the token says as the rights of now.
-  public func login(
+  func login(
     _ login: TokenLogin, device: String, package: String? = nil, key: [UInt8]? = nil
   ) throws(ServerError) -> TokenPair {
     try note(login)
@@ -108,9 +108,9 @@ extension Service {
     }
     // What waited for newer rights goes on.
     if !wasKnown {
-      for service in users.services {
-        service.core.arrivedOperations += 1
-        if service !== self { service.core.tell(.arrived) }
+      for accounts in users.accounts {
+        accounts.core.arrivedOperations += 1
+        if accounts !== self { accounts.core.tell(.arrived) }
       }
     }
     if let before, before != login.record { rightsChanged(of: name) }
@@ -120,7 +120,7 @@ extension Service {
   ///
   /// Throws `revokedToken` where the session has ended or ends now: the app must log in; its pending
   /// work stays. Throws `staleRights` where the user's issuer has to give a newer token first.
-  public func renew(
+  func renew(
     _ refreshToken: String, device: String, proof: TokenProof? = nil,
     provider: any AuthenticationProvider
   ) throws(ServerError) -> TokenPair {
@@ -130,7 +130,7 @@ extension Service {
     if let known, known.device.hasBytes(of: device), known.ended == nil,
       !provider.areRightsKnown(of: known.user, now: world.clock.now)
     {
-      throw Service.staleRights
+      throw Accounts.staleRights
     }
     defer { if let known { users.sessions.forget(of: known.user) } }
     switch try guarded({ () throws(StoreError) in
@@ -140,7 +140,7 @@ extension Service {
       if isRepeat { core.tell(.tokenRepeated(user: session.user, device: session.device)) }
       guard let record = provider.record(of: session.user) else {
         try revoke(user: session.user, reason: Sessions.Ending.userRemoved)
-        throw Service.ended
+        throw Accounts.ended
       }
       if session.stamp.isEmpty, !record.stamp.isEmpty {
         session.stamp = record.stamp
@@ -149,22 +149,22 @@ extension Service {
       guard session.stamp.hasBytes(of: record.stamp) else {
         try revoke(
           user: session.user, device: session.device, reason: Sessions.Ending.credentialsChanged)
-        throw Service.ended
+        throw Accounts.ended
       }
       return pair(record, session, token)
     case .reused(let session):
       endExchanges(of: session.user, device: session.device)
       core.tell(
         .sessionEnded(user: session.user, device: session.device, reason: Sessions.Ending.reused))
-      throw Service.ended
+      throw Accounts.ended
     case .over(let session):
-      throw try decision(Owner(device: session.device, user: session.user)) ?? Service.ended
-    case .unknown: throw Service.ended
+      throw try decision(Owner(device: session.device, user: session.user)) ?? Accounts.ended
+    case .unknown: throw Accounts.ended
     }
   }
 
   /// What is known of the session that a refresh token names: for a simulation that judges by itself.
-  package func knownSession(
+  func knownSession(
     _ refreshToken: String
   ) throws(ServerError) -> (used: Int64, isOpen: Bool)? {
     let session = try guarded { () throws(StoreError) in
@@ -175,40 +175,23 @@ extension Service {
 
   /// Whether the session of a request is open. A token lives on for 15 minutes; its session may end
   /// before. Throws `revokedToken` and `staleRights`.
-  public func check(_ identity: Identity) throws(ServerError) {
+  func check(_ identity: Identity) throws(ServerError) {
     guard let id = identity.session else { return }
     if let provider {
       guard provider.areRightsKnown(of: identity.user, now: world.clock.now) else {
-        throw Service.staleRights
+        throw Accounts.staleRights
       }
     }
-    guard let session = try session(id, of: identity.user) else { throw Service.ended }
+    guard let session = try session(id, of: identity.user) else { throw Accounts.ended }
     guard session.ended == nil, !sessions.isTooOld(session) else {
-      throw try decision(Owner(device: session.device, user: session.user)) ?? Service.ended
+      throw try decision(Owner(device: session.device, user: session.user)) ?? Accounts.ended
     }
     guard let record = provider?.record(of: identity.user), !session.stamp.isEmpty,
       !session.stamp.hasBytes(of: record.stamp)
     else { return }
     try revoke(
       user: session.user, device: session.device, reason: Sessions.Ending.credentialsChanged)
-    throw Service.ended
-  }
-
-  /// Whether more of an answer may leave that has begun: it ends with its token, its session and its
-  /// user. Of a store that cannot be read the answer itself tells.
-  func mayGoOn(_ exchange: Exchange) -> Bool {
-    let identity = exchange.state.identity
-    guard exchange.state.phase != .ended else { return true }
-    guard !exchange.state.isOver(at: world.clock.now) else { return false }
-    if let provider, identity.session != nil, provider.record(of: identity.user) == nil {
-      return false
-    }
-    do throws(ServerError) {
-      try check(identity)
-      return true
-    } catch {
-      return error.isOfTheStore
-    }
+    throw Accounts.ended
   }
 
   /// As it was at the last look at the store, where that was not long ago.
@@ -229,7 +212,7 @@ extension Service {
 
   /// Ends the sessions of a user, on one device or on all, and closes their open lines. A business
   /// transaction that has begun is finished.
-  public func revoke(
+  func revoke(
     user: String, device: String? = nil, reason: String = "loggedOut"
   ) throws(ServerError) {
     defer { users.sessions.forget(of: user) }
@@ -240,53 +223,12 @@ extension Service {
     core.tell(.sessionEnded(user: user, device: device, reason: reason))
   }
 
-  /// The records of users may have changed: lines of those that are gone, or whose sessions have
-  /// ended, are closed; the others look at their rights again.
-  func recordsChanged() throws(ServerError) {
-    for user in Set(exchanges.values.map(\.state.owner.user)).sorted() {
-      guard let record = provider?.record(of: user.text) else {
-        try revoke(user: user.text, reason: Sessions.Ending.userRemoved)
-        continue
-      }
-      for (_, exchange) in exchanges where exchange.state.owner.user == user {
-        do throws(ServerError) { try check(exchange.state.identity) } catch {
-          guard !error.isOfTheStore else { throw error }
-        }
-      }
-      _ = record
-      rightsChanged(of: user.text)
-    }
-  }
-
   /// Their lines look at the rights again.
-  private func rightsChanged(of user: String) {
-    for service in users.services { service.lookAgain(at: user) }
-  }
-
-  private func lookAgain(at user: String) {
-    for (id, exchange) in exchanges.sorted(by: { $0.key < $1.key })
-    where exchange.state.identity.user.hasBytes(of: user) {
-      exchange.state.isStale = true
-      exchange.state.hasNews = true
-      exchange.state.notices.note(nil)
-      core.tell(.stirred(id))
-    }
-  }
+  func rightsChanged(of user: String) { users.tellAll(.rightsChanged(user: user)) }
 
   /// In all packages of the server.
   func endExchanges(of user: String, device: String?) {
-    for service in users.services { service.endOwnExchanges(of: user, device: device) }
-  }
-
-  private func endOwnExchanges(of user: String, device: String?) {
-    for (id, exchange) in exchanges.sorted(by: { $0.key < $1.key }) {
-      let owner = exchange.state.owner
-      guard owner.user == ExactText(user), device.map({ owner.device == ExactText($0) }) ?? true
-      else { continue }
-      exchange.state.phase = .ended
-      interests.remove(id)
-      core.tell(.stirred(id))
-    }
+    users.tellAll(.accessEnded(user: user, device: device))
   }
 
   private func pair(_ record: UserRecord, _ session: StoredSession, _ refresh: String) -> TokenPair

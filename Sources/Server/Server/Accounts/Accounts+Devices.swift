@@ -4,8 +4,20 @@ import FerryModel
 import FerryWire
 import FerryWorld
 
+/// What an operator does with a device.
+package enum DeviceVerb: String, Sendable, CaseIterable {
+  case lock, unlock, wipe, forget, template
+}
+
+/// What a device says about the order to wipe itself.
+package enum WipeReceipt: Sendable, Equatable {
+  case wiped
+  /// It has kept its data: so many changes were not sent, and the order does not include them.
+  case refused(pending: Int64)
+}
+
 /// The register of devices, and what an operator decides about one.
-extension Service {
+extension Accounts {
   /// What ends the sessions of a device that is locked or to be wiped; unlocking opens them again.
   private static let locked = "locked"
 
@@ -21,7 +33,7 @@ extension Service {
     let moment = world.clock.moment
     let subscription = hello.facts.isSubscribed.map { $0 ? Registration.accepted : "" }
     let hasPending = (hello.facts.pending ?? 0) > 0
-    if let last = registered[owner], moment < last.moment.advanced(by: Service.noteInterval),
+    if let last = registered[owner], moment < last.moment.advanced(by: Accounts.noteInterval),
       subscription == nil || subscription == last.subscription, hasPending == last.hasPending
     {
       return
@@ -39,10 +51,10 @@ extension Service {
       device.system = hello.facts.system
       device.library = hello.facts.library
       device.pending = hello.facts.pending
-      device.cursors = Service.cursors(hello)
+      device.cursors = Accounts.cursors(hello)
       if let subscription {
         device.subscription = subscription.isEmpty ? nil : subscription
-        device.parameters = subscription.isEmpty ? "[]" : Service.parameters(hello)
+        device.parameters = subscription.isEmpty ? "[]" : Accounts.parameters(hello)
       }
       if device.template == nil { device.template = templateOfOld(device) }
       if collectsVisits, let known, known.differsByVisit(from: device) {
@@ -107,19 +119,16 @@ extension Service {
   }
 
   /// All devices that were here.
-  package func devices() throws(ServerError) -> [RegisteredDevice] {
+  func devices() throws(ServerError) -> [RegisteredDevice] {
     try keepAllVisits()
     return try guarded { () throws(StoreError) in try store.registeredDevices() }
   }
 
-  /// What an operator does with a device.
-  package enum DeviceVerb: String, Sendable, CaseIterable {
-    case lock, unlock, wipe, forget, template
-  }
-
-  /// Throws `badRequest` where there is no such device, or this cannot be done with it.
-  package func decide(
-    _ verb: DeviceVerb, _ owner: Owner, reason: String, withPending: Bool
+  /// `waiting`: how many operations of the device have no answer. Throws `badRequest` where there is no
+  /// such device, or this cannot be done with it.
+  func decide(
+    _ verb: DeviceVerb, _ owner: Owner, reason: String, withPending: Bool,
+    waiting: @autoclosure () -> Int
   ) throws(ServerError) -> RegisteredDevice {
     try keepAllVisits()
     let known = try guarded { () throws(StoreError) in try store.registeredDevice(owner) }
@@ -132,17 +141,17 @@ extension Service {
     switch verb {
     case .lock:
       guard device.state == .active || device.state == .locked else {
-        throw Service.isWiped(device)
+        throw Accounts.isWiped(device)
       }
       device.state = .locked
     case .unlock:
-      guard device.state != .wiped else { throw Service.isWiped(device) }
+      guard device.state != .wiped else { throw Accounts.isWiped(device) }
       device.state = .active
       device.receipt = nil
       device.withPending = false
     case .wipe:
-      guard device.state != .wiped else { throw Service.isWiped(device) }
-      let waiting = users.services.reduce(0) { $0 + $1.queue.load(of: owner).operations }
+      guard device.state != .wiped else { throw Accounts.isWiped(device) }
+      let waiting = waiting()
       if waiting > 0, !withPending {
         throw ServerError(
           .badRequest,
@@ -174,11 +183,11 @@ extension Service {
         case .lock, .wipe:
           try store.keep(device)
           try store.endSessions(
-            user: device.user, device: device.device, reason: Service.locked)
+            user: device.user, device: device.device, reason: Accounts.locked)
         case .unlock:
           try store.keep(device)
           try store.reopenSessions(
-            user: device.user, device: device.device, reason: Service.locked)
+            user: device.user, device: device.device, reason: Accounts.locked)
         case .template: try store.keep(device)
         case .forget:
           try store.forgetRegistered(owner)
@@ -200,16 +209,9 @@ extension Service {
       hint: device.state == .wiped ? "Forget it: `ferry device forget`." : "Unlock it first.")
   }
 
-  /// What a device says about the order to wipe itself.
-  package enum Receipt: Sendable, Equatable {
-    case wiped
-    /// It has kept its data: so many changes were not sent, and the order does not include them.
-    case refused(pending: Int64)
-  }
-
   /// Throws `badRequest` where the receipt is not that of the order.
-  package func take(
-    _ receipt: Receipt, _ text: String, from owner: Owner
+  func take(
+    _ receipt: WipeReceipt, _ text: String, from owner: Owner
   ) throws(ServerError) {
     try keepAllVisits()
     let isKnown = try guarded { () throws(StoreError) -> Bool in

@@ -40,7 +40,7 @@ struct Visits {
   mutating func forget(_ owner: Owner) { seen[owner] = nil }
 }
 
-extension Service {
+extension Accounts {
   /// Writes the visits that have waited for long enough, in one transaction. Call it each second. A
   /// store that fails is heard of by `storeFailed`; the visits stay.
   func keepDueVisits() {
@@ -70,9 +70,21 @@ extension Service {
     visits = Visits()
   }
 
+  /// Whether the visit is written with others, later: a device that was here before is the same.
+  func keepsLater(
+    _ now: StoredDevice, _ known: StoredDevice?, of owner: Owner,
+    _ numbers: some Collection<Int64>
+  ) -> Bool {
+    guard collectsVisits, let known, known.incarnation.hasBytes(of: now.incarnation),
+      known.rightsVersion == now.rightsVersion
+    else { return false }
+    visits.note(now, of: owner, numbers, at: world.clock.moment)
+    return true
+  }
+
   /// Those of all packages, before somebody reads the register.
   func keepAllVisits() throws(ServerError) {
-    for service in users.services { try service.keepVisits() }
+    for accounts in users.accounts { try accounts.keepVisits() }
   }
 }
 

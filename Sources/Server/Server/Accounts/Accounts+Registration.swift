@@ -16,7 +16,7 @@ struct Registration {
 }
 
 /// Registers devices by connection templates, and lets their settings travel.
-extension Service {
+extension Accounts {
   /// A device logs in: it is registered by the template that matches where it was not yet.
   ///
   /// Throws `ambiguousTemplate` where two match: then nobody logs in.
@@ -42,7 +42,7 @@ extension Service {
 
   /// Each package of the server asks the register again.
   private func forgetRegistration(_ owner: Owner) {
-    for service in users.services { service.registered[owner] = nil }
+    for accounts in users.accounts { accounts.registered[owner] = nil }
   }
 
   /// An activation code for a user: who has it logs in on one device, without a password.
@@ -121,7 +121,7 @@ extension Service {
     device.template = found.name
     try guarded { () throws(StoreError) in try store.keep(device) }
     forgetRegistration(owner)
-    for service in users.services { service.templatesChanged(for: owner) }
+    for accounts in users.accounts { accounts.templatesChanged(for: owner) }
     return device
   }
 
@@ -179,13 +179,10 @@ extension Service {
   }
 
   /// The register has the cause where a subscription is refused (sync/Q3, M19).
-  func noteRefusal(
-    _ failure: WireFailure, _ request: Result<ExchangeRequest, WireFailure>, _ identity: Identity
-  ) {
-    guard [.unknownPackage, .tooManyPartitions].contains(failure.code), identity.session != nil,
-      case .success(let body) = request
+  func noteRefusal(_ failure: WireFailure, _ hello: Hello, _ identity: Identity) {
+    guard [.unknownPackage, .tooManyPartitions].contains(failure.code), identity.session != nil
     else { return }
-    let owner = Owner(device: body.hello.device, user: identity.user)
+    let owner = Owner(device: hello.device, user: identity.user)
     do throws(ServerError) {
       try guarded { () throws(StoreError) in
         guard var device = try store.registeredDevice(owner) else { return }
@@ -229,30 +226,17 @@ extension Service {
   }
 
   /// What a welcome says of them to a device that takes settings and has others.
-  func newSettings(for state: ExchangeState) throws(ServerError) -> ApplicationSettings? {
-    guard let known = state.hello.settings, let settings = try settings(of: state.owner),
+  func newSettings(_ hello: Hello, of owner: Owner) throws(ServerError) -> ApplicationSettings? {
+    guard let known = hello.settings, let settings = try settings(of: owner),
       settings.version != known
     else { return nil }
     return settings
   }
 
-  /// The version of settings that the device of an open channel does not have; once for each.
-  func settingsToStir(_ exchange: Exchange) throws(ServerError) -> String? {
-    guard exchange.state.isSettingsStale else { return nil }
-    exchange.state.isSettingsStale = false
-    guard let newer = try newSettings(for: exchange.state) else { return nil }
-    exchange.state.hello.settings = newer.version
-    return newer.version
-  }
-
-  /// Open channels look whether their devices have older settings.
+  /// The templates have changed, or that of one device.
   func templatesChanged(for owner: Owner? = nil) {
     // Who had none may have one by now.
     if owner == nil { registered = [:] }
-    for (id, exchange) in exchanges.sorted(by: { $0.key < $1.key })
-    where exchange.state.isChannel && (owner ?? exchange.state.owner) == exchange.state.owner {
-      exchange.state.isSettingsStale = true
-      core.tell(.stirred(id))
-    }
+    core.tell(.settingsChanged(owner))
   }
 }

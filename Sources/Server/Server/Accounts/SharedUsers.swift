@@ -1,0 +1,40 @@
+/// The users of one server: their sessions and devices are the same, whichever of its packages they
+/// use.
+///
+/// Used from the one thread of the packages' services.
+public final class SharedUsers {
+  /// What the tokens of issuers said of their users.
+  let tokenUsers = TokenUsers()
+  var sessions = SessionMemory()
+  private var known: [Known] = []
+
+  private struct Known { weak var service: (any ServedPackageService)? }
+
+  public init() {}
+
+  func add(_ service: any ServedPackageService) {
+    known.removeAll { $0.service == nil }
+    known.append(Known(service: service))
+  }
+
+  /// A package that is served no more.
+  func remove(_ service: any ServedPackageService) {
+    known.removeAll { $0.service == nil || $0.service === service }
+  }
+
+  /// In the order in which they began.
+  var services: [any ServedPackageService] { known.compactMap(\.service) }
+
+  var accounts: [Accounts] { services.map(\.accounts) }
+
+  /// Each package of the server has its own exchanges.
+  func tellAll(_ event: ServiceEvent) { for accounts in accounts { accounts.core.tell(event) } }
+}
+
+/// A package of a server, as the server's other packages know it.
+protocol ServedPackageService: AnyObject {
+  var accounts: Accounts { get }
+
+  /// How many operations of the device have no answer.
+  func unanswered(of owner: Owner) -> Int
+}
