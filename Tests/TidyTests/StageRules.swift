@@ -15,7 +15,8 @@ struct StageOrder {
   static let server = StageOrder(
     folder: "Sources/Server/Server",
     stages: [
-      "Store", "Security", "BigValues", "Inbox", "Replay", "Changes", "Outbox", "Push", "Core", "Accounts", "Service",
+      "Store", "Security", "BigValues", "Inbox", "Replay", "Changes", "Outbox", "Push", "Core",
+      "Accounts", "Intake", "Service",
       "Host",
     ])
 

@@ -8,7 +8,7 @@ extension Service {
   /// Notes that the answer is to be held. Interest is registered before anything is looked at.
   func hold(_ state: inout ExchangeState, _ id: ExchangeID) throws(ServerError) {
     guard !state.isChannel else { return }
-    if state.hello.asksCurrent { state.lookNeeded = freshness.needed }
+    if state.hello.asksCurrent { state.lookNeeded = intake.lookNeeded }
     guard state.hello.wait > 0, !state.heldFor.isEmpty || state.lookNeeded != nil else { return }
     let held = exchanges.values.filter { $0.state.holdUntil != nil }
     let own = held.count { $0.state.owner.user == state.owner.user }
@@ -27,7 +27,9 @@ extension Service {
       let known = try reading { () throws(StoreError) in try store.known(ids) }
       let isOpen = known.contains { $0?.state == .stored || $0?.state == .claimed }
       // Nobody waits for a business system that is away.
-      let isBehind = !isCurrent(exchange.state) && !isBusinessAway(exchange.state)
+      let isBehind =
+        !intake.isCurrent(exchange.state.lookNeeded)
+        && !intake.isBusinessAway(exchange.state.lookNeeded)
       if isOpen || isBehind { return true }
     }
     exchange.state.holdUntil = nil
@@ -40,5 +42,13 @@ extension Service {
     exchange.state.finished = []
     exchange.state.ready = Message.stir(Stir(finished: finished)).frame.encoded()
     return false
+  }
+
+  /// A look has come further: held answers that wait for one look whether it was theirs.
+  func wakeCurrent() {
+    for (id, exchange) in exchanges
+    where exchange.state.lookNeeded != nil && exchange.state.holdUntil != nil {
+      core.tell(.stirred(id))
+    }
   }
 }

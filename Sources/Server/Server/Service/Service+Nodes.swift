@@ -21,7 +21,7 @@ extension Service {
       for received in arrived { try take(received) }
     } else {
       if let news = try reading({ () throws(StoreError) in try store.news() }) { take(news) }
-      rejectedRows = try reading { () throws(StoreError) in try store.rejectedRows() }
+      try reading { () throws(StoreError) in try intake.readRejectedRows() }
     }
     core.lastLook = asked
   }

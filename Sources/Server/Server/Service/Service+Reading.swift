@@ -22,7 +22,7 @@ extension Service {
       index: index, download: state.downloads[index],
       asker: Download.Asker(
         owner: state.owner, open: state.hello.open, rightsVersion: state.rightsVersion,
-        era: store.era, currency: try currency(state), load: loadStanding()),
+        era: store.era, currency: try intake.currency(state.lookNeeded), load: loadStanding()),
       answersGeneration: core.memory.answersGeneration, frames: frames, limits: limits)
   }
 

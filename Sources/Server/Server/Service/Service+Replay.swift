@@ -180,7 +180,7 @@ extension Service {
       guard var replay = replays[task.id] else { continue }
       let action = replay.machine.take(report, during: replay.step, mark: replay.mark)
       replays[replay.id] = replay
-      noteReported(replay)
+      intake.noteReported(replay.id, unwritten: replay.machine.unwritten)
       if action == .settle {
         ready.append((place, replay.id))
         continue
@@ -283,7 +283,8 @@ extension Service {
     }
     for operation in machine.operations {
       guard let key = operation.key else { continue }
-      readLater(ObjectName(entity: operation.entity.name, key: key), metAt: core.marks.moment)
+      intake.readLater(
+        ObjectName(entity: operation.entity.name, key: key), metAt: core.marks.moment)
     }
     queue.remove(replay.name)
     count(replay)
@@ -297,7 +298,7 @@ extension Service {
     for mark in replay.marks { core.marks.end(mark) }
     if mayHaveRun { held[replay.name] = replay.id } else { core.claims.release(task: replay.id) }
     replays[replay.id] = nil
-    noteReported(replay)
+    intake.noteReported(replay.id, unwritten: replay.machine.unwritten)
   }
 
   /// A new mark, before the business system is asked again. The first one stays active: images

@@ -30,8 +30,8 @@ extension Service {
       tellRefusedRights(replay)
       releaseContents(replay)
     }
-    settled(written)
-    tell(met)
+    intake.settled(written, unwritten: unwritten)
+    intake.tell(met)
     for (id, names) in touched.sorted(by: { $0.key < $1.key }) {
       guard var replay = replays[id] else { continue }
       let action = replay.machine.take(touched: names)
@@ -39,6 +39,18 @@ extension Service {
       steps[id] = try carryOut(action, id)
     }
     return ids.map { steps[$0] ?? .done }
+  }
+
+  /// What was seen and is not written is read again.
+  func dropImages(_ replay: ActiveReplay) {
+    for name in replay.machine.unwritten.sorted() {
+      intake.readLater(name, metAt: core.marks.moment)
+    }
+  }
+
+  /// Objects whose images of a replay are not written yet.
+  var unwritten: Set<ObjectName> {
+    replays.values.reduce(into: []) { $0.formUnion($1.machine.unwritten) }
   }
 
   /// For `/metrics`; without an outcome it is unknown.
@@ -100,7 +112,7 @@ extension Service {
         answered += self.answered(replay)
       }
       try store.answer(answers, transaction)
-      try keep(&met)
+      try intake.keep(&met)
       return ((touched, met), answered)
     }
   }

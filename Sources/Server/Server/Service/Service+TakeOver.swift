@@ -31,7 +31,7 @@ extension Service {
         takeOver.orphans[operation.id] = nil
         if let name = objectToRead(operation) {
           takeOver.afterReading[name, default: [:]][operation.id] = owner
-          readLater(name, metAt: core.marks.moment)
+          intake.readLater(name, metAt: core.marks.moment)
         } else {
           answered.append(operation)
         }

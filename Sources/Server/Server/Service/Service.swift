@@ -11,28 +11,15 @@ import FerryWorld
 public final class Service: ServiceRoom, ServedPackageService {
   let core: ServiceCore
   let accounts: Accounts
+  let intake: Intake
   let inbox: Inbox
   var reports: ReportInbox
   var frames: FrameCache
   var lastRead: Int64 = 0
-  var freshness = Freshness()
-  /// When looks began whose findings are not all read.
-  var lookMoments: [Int64: Timestamp] = [:]
   var interests = Interests()
   var exchanges: [ExchangeID: Exchange] = [:]
   private var lastExchange: ExchangeID = 0
-  let loads: LoadWork
-  var loadMachine: LoadMachine
-  /// What no device gets; on a node that follows, as it was when it was last asked for.
-  var rejectedRows = RejectedRows()
-  var load: ActiveLoad?
-  /// What a comparison in slices has seen; nil while there is none.
-  var compared: (work: LoadWork, since: Int64)?
-  /// Objects to be read from the business system, and when each was first met.
-  var readAgain: [ObjectName: Int64] = [:]
-  var reads: [Int64: ReadBackTask] = [:]
   var takeOver = TakeOver()
-  var cursors = CursorMachine()
   let arrived: ArrivedContents
   var queue = ReplayQueue()
   var replays: [Int64: ActiveReplay] = [:]
@@ -66,19 +53,18 @@ public final class Service: ServiceRoom, ServedPackageService {
     inbox = Inbox(store: store, package: package, limits: limits, world: world)
     reports = ReportInbox(store: store, limits: limits)
     frames = FrameCache(limitBytes: limits.frameCacheBytes)
-    loads = LoadWork(store, core.cache)
-    loadMachine = LoadMachine(massDeletionRows: limits.massDeletionRows)
     arrived = ArrivedContents(store: store)
     accounts = try Accounts(core: core, users: users)
+    intake = Intake(core: core)
     core.onEvent = { [unowned self] in take($0) }
     users.add(self)
     accounts.tokenUsers.set(greatestAge: .seconds(limits.issuerRightsHours * 3_600))
-    rejectedRows = try guarded { () throws(StoreError) in try store.rejectedRows() }
+    try guarded { () throws(StoreError) in try intake.readRejectedRows() }
     guard store.leads else {
       try catchUp()
       return
     }
-    try guarded { () throws(StoreError) in try loads.begin() }
+    try intake.begin()
     let waiting = try guarded { () throws(StoreError) in try store.takeUp() }
     try takeUp(waiting)
     try accounts.takeUpTokenUsers()
@@ -104,7 +90,8 @@ public final class Service: ServiceRoom, ServedPackageService {
     case .rightsChanged(let user): lookAgain(at: user)
     case .accessEnded(let user, let device): endOwnExchanges(of: user, device: device)
     case .settingsChanged(let owner): settingsChanged(for: owner)
-    case .newEra, .looked: break
+    case .looked: wakeCurrent()
+    case .newEra: break
     case .stirred, .arrived, .storeFailed, .sessionEnded, .tokenRepeated, .operationRefused:
       for listener in listeners { listener(event) }
     }

@@ -2,10 +2,10 @@ import FerryConnector
 import FerryModel
 
 /// Hints of the business system, and the cursor that says how far they were followed.
-extension Service {
+extension Intake {
   /// Where to begin to ask the business system; nil where nothing is known and a load must come
   /// first.
-  public func sourceCursor() throws(ServerError) -> String? {
+  func sourceCursor() throws(ServerError) -> String? {
     try guarded { () throws(StoreError) in
       try store.isLoaded() ? store.sourceCursor() : nil
     }
@@ -13,7 +13,11 @@ extension Service {
 
   /// Notes what the business system hints at: objects are read by `nextReadBack`. Gives whether a
   /// load must begin from now on.
-  public func take(_ changes: BusinessChanges) throws(ServerError) -> Bool {
+  ///
+  /// `unwritten`: objects whose images of a replay are not written yet.
+  func take(
+    _ changes: BusinessChanges, unwritten: @autoclosure () -> Set<ObjectName>
+  ) throws(ServerError) -> Bool {
     var needsLoad = false
     for hint in changes.hints {
       switch hint {
@@ -30,7 +34,7 @@ extension Service {
       }
     }
     if let cursor = changes.cursor {
-      cursors.deliver(cursor, names: toBeRead, needsLoad: needsLoad)
+      cursors.deliver(cursor, names: toBeRead(unwritten()), needsLoad: needsLoad)
       keepCursor()
     }
     return needsLoad
@@ -38,30 +42,26 @@ extension Service {
 
   /// Objects that are to be read, are being read, or whose images of a replay are not written yet:
   /// a connector hints at none of its own changes.
-  var toBeRead: Set<ObjectName> {
-    var names = Set(readAgain.keys)
+  func toBeRead(_ unwritten: Set<ObjectName>) -> Set<ObjectName> {
+    var names = unwritten.union(readAgain.keys)
     for task in reads.values {
       for key in task.keys { names.insert(ObjectName(entity: task.entity.name, key: key)) }
     }
-    for replay in replays.values { names.formUnion(replay.machine.unwritten) }
     return names
   }
 
   /// The cache has these objects as they were read. One that was hinted at again since then is read
   /// again first.
-  func settled(_ names: some Sequence<ObjectName>) {
+  func settled(
+    _ names: some Sequence<ObjectName>, unwritten: @autoclosure () -> Set<ObjectName>
+  ) {
     guard cursors.isWaiting || freshness.isWaiting else { return }
-    let open = toBeRead
+    let open = toBeRead(unwritten())
     let written = names.filter { !open.contains($0) }
     noteRead(written)
     guard cursors.isWaiting else { return }
     cursors.settled(written)
     keepCursor()
-  }
-
-  /// What was seen and is not written is read again.
-  func dropImages(_ replay: ActiveReplay) {
-    for name in replay.machine.unwritten.sorted() { readLater(name, metAt: core.marks.moment) }
   }
 
   /// Keeps every cursor that is due. Where the store fails it is kept with the next one.

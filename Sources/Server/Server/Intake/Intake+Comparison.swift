@@ -5,7 +5,7 @@ import FerryModel
 ///
 /// What differs is a hint as others are: the object is read again by its key. So it does not matter
 /// that the slices are no snapshot, and nothing is deleted by what a slice does not have.
-extension Service {
+extension Intake {
   func beginComparison() throws(ServerError) {
     compared = (LoadWork(store, cache), since: try clock())
   }

@@ -2,7 +2,7 @@ import FerryModel
 
 /// The first load: nothing is compared where there is nothing to compare with. Rows go straight into
 /// the cache, where devices do not see them until the load has ended.
-extension Service {
+extension Intake {
   func hasRows() throws(ServerError) -> Bool {
     try guarded { () throws(StoreError) in
       for entity in package.entities.indices where try store.hasRow(of: entity) { return true }

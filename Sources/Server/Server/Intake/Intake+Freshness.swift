@@ -2,18 +2,19 @@ import FerryModel
 import FerryWire
 
 /// Devices that want to know whether what they show is current.
-extension Service {
+extension Intake {
   /// A look for changes of others begins. Call it before the business system is asked.
-  public func beginLook() -> Int64 {
-    let performing = replays.values.filter { $0.notBefore == nil }.map(\.id)
-    let look = freshness.begin(performing: Set(performing))
+  func beginLook(performing: Set<Int64>) -> Int64 {
+    let look = freshness.begin(performing: performing)
     lookMoments[look] = world.clock.moment
     return look
   }
 
   /// The look has ended, and what it found is taken; `needsLoad`: a load begins for it.
-  public func endLook(_ look: Int64, needsLoad: Bool) {
-    freshness.end(look, waiting: toBeRead, loadAfter: needsLoad ? core.lastTask : nil)
+  ///
+  /// `unwritten`: objects whose images of a replay are not written yet.
+  func endLook(_ look: Int64, needsLoad: Bool, unwritten: @autoclosure () -> Set<ObjectName>) {
+    freshness.end(look, waiting: toBeRead(unwritten()), loadAfter: needsLoad ? core.lastTask : nil)
     noteCaptured()
     wakeCurrent()
   }
@@ -27,7 +28,7 @@ extension Service {
   }
 
   /// The business system could not be asked.
-  public func failLook(_ look: Int64) {
+  func failLook(_ look: Int64) {
     freshness.fail(look)
     lookMoments[look] = nil
     wakeCurrent()
@@ -41,41 +42,39 @@ extension Service {
   }
 
   /// The business system has answered a replay, or it has ended.
-  func noteReported(_ replay: ActiveReplay) {
-    freshness.reported(replay.id, unwritten: replay.machine.unwritten)
+  func noteReported(_ replay: Int64, unwritten: Set<ObjectName>) {
+    freshness.reported(replay, unwritten: unwritten)
     noteCaptured()
     wakeCurrent()
   }
 
-  func noteLoaded(_ load: Int64) {
-    freshness.loaded(load, waiting: toBeRead)
+  func noteLoaded(_ load: Int64, unwritten: @autoclosure () -> Set<ObjectName>) {
+    freshness.loaded(load, waiting: toBeRead(unwritten()))
     noteCaptured()
     wakeCurrent()
   }
+
+  /// The look that a question of now is about.
+  var lookNeeded: Int64 { freshness.needed }
 
   /// Whether the cache holds what the asker's question is about.
-  func isCurrent(_ state: ExchangeState) -> Bool {
-    state.lookNeeded.map { freshness.completed >= $0 } ?? true
+  func isCurrent(_ lookNeeded: Int64?) -> Bool {
+    lookNeeded.map { freshness.completed >= $0 } ?? true
   }
 
   /// Whether a look that began after the question has failed: nobody waits for the next one.
-  func isBusinessAway(_ state: ExchangeState) -> Bool {
-    guard let needed = state.lookNeeded, let failed = freshness.failed else { return false }
+  func isBusinessAway(_ lookNeeded: Int64?) -> Bool {
+    guard let needed = lookNeeded, let failed = freshness.failed else { return false }
     return failed >= needed
   }
 
   /// What a checkpoint says of itself; nil where nobody asked.
-  func currency(_ state: ExchangeState) throws(ServerError) -> Currency? {
-    guard state.lookNeeded != nil else { return nil }
-    if isCurrent(state) { return .current }
+  func currency(_ lookNeeded: Int64?) throws(ServerError) -> Currency? {
+    guard lookNeeded != nil else { return nil }
+    if isCurrent(lookNeeded) { return .current }
     if try !isLoaded() { return .loading }
     return freshness.failed == nil ? .behind : .businessAway
   }
 
-  private func wakeCurrent() {
-    for (id, exchange) in exchanges
-    where exchange.state.lookNeeded != nil && exchange.state.holdUntil != nil {
-      core.tell(.stirred(id))
-    }
-  }
+  private func wakeCurrent() { core.tell(.looked) }
 }

@@ -25,7 +25,7 @@ struct MetRows {
 }
 
 /// Rows of the business system that no device gets.
-extension Service {
+extension Intake {
   /// Keeps why rows were left out, and forgets it of those that fit by now. Inside the transaction.
   func keep(_ met: inout MetRows) throws(StoreError) {
     let forgotten = rejectedRows.count == 0 ? [] : met.fitting

@@ -44,9 +44,9 @@ public struct ReadBackTask: Sendable {
 }
 
 /// Loads and read-backs.
-extension Service {
+extension Intake {
   /// Call it before the business system is asked. A load that was not ended is forgotten.
-  public func beginLoad() throws(ServerError) -> LoadTicket {
+  func beginLoad() throws(ServerError) -> LoadTicket {
     if let load { abandonLoad(load.ticket) }
     try guarded { () throws(StoreError) in try loads.begin() }
     let isFirst = try !isLoaded()
@@ -60,8 +60,7 @@ extension Service {
   }
 
   /// Takes rows as the load brings them.
-  public func stage(_ ticket: LoadTicket, _ entity: Entity, _ rows: [RowImage]) throws(ServerError)
-  {
+  func stage(_ ticket: LoadTicket, _ entity: Entity, _ rows: [RowImage]) throws(ServerError) {
     guard load?.ticket == ticket, let position = rules.position(of: entity.name) else { return }
     let batch = LoadCoder(rules: rules).batch(position, rows, isFirst: ticket.isFirst)
     for piece in batch.pieces(of: limits.firstLoadRows) { try take(ticket, piece) }
@@ -80,7 +79,7 @@ extension Service {
   }
 
   /// Keeps why a row of the business system is not in the cache.
-  public func stage(_ ticket: LoadTicket, rejected row: RejectedRow) throws(ServerError) {
+  func stage(_ ticket: LoadTicket, rejected row: RejectedRow) throws(ServerError) {
     guard load?.ticket == ticket else { return }
     tell(rejected: [row])
     try guarded { () throws(StoreError) in try store.stage(rejected: [row]) }
@@ -88,14 +87,18 @@ extension Service {
 
   /// The load broke. Of a first load rows stay in the cache, where nobody sees them; the next one
   /// compares with them. Of another one nothing is applied.
-  public func abandonLoad(_ ticket: LoadTicket) {
+  func abandonLoad(_ ticket: LoadTicket) {
     guard load?.ticket == ticket else { return }
     load = nil
     core.marks.end(ticket.mark)
   }
 
   /// The load ended properly: applies what differs. Call it until it says `.done`.
-  public func endLoad(_ ticket: LoadTicket) throws(ServerError) -> LoadStep {
+  ///
+  /// `unwritten`: objects whose images of a replay are not written yet.
+  func endLoad(
+    _ ticket: LoadTicket, unwritten: @autoclosure () -> Set<ObjectName>
+  ) throws(ServerError) -> LoadStep {
     guard load?.ticket == ticket else { return .done(LoadSummary()) }
     let limit = ticket.isFirst ? limits.firstLoadRows : limits.loadRows
     let compares = load?.compares ?? true
@@ -128,7 +131,7 @@ extension Service {
     for entity in package.entities { core.marks.verify(entity: entity.name) }
     core.marks.end(ticket.mark)
     // A look that waits for this load waits for the one that confirms it.
-    if verdict.doubted.isEmpty { noteLoaded(ticket.number) }
+    if verdict.doubted.isEmpty { noteLoaded(ticket.number, unwritten: unwritten()) }
     if !verdict.doubted.isEmpty {
       world.log.error(
         "a load has far fewer rows than before; it is used only if a second load gives the same result",
@@ -138,7 +141,7 @@ extension Service {
     if let all { rejectedRows = all }
     core.tellChanged(partitions: fresh, answered: [])
     if verdict.doubted.isEmpty {
-      cursors.loadEnded(names: toBeRead)
+      cursors.loadEnded(names: toBeRead(unwritten()))
       keepCursor()
     }
     return .done(summary)
@@ -193,7 +196,7 @@ extension Service {
 
   /// Objects that must be read again and that nobody is changing at present; nil when there are
   /// none. Ask after each load and after each replay.
-  public func nextReadBack() throws(ServerError) -> ReadBackTask? {
+  func nextReadBack() throws(ServerError) -> ReadBackTask? {
     let busy = Set(
       reads.values.flatMap { task in
         task.keys.map { ObjectName(entity: task.entity.name, key: $0) }
@@ -222,10 +225,15 @@ extension Service {
   }
 
   /// Applies what was read. Objects that were touched meanwhile are asked for once more.
-  public func finish(_ task: ReadBackTask, _ rows: [RowImage]) throws(ServerError) {
-    guard reads.removeValue(forKey: task.id) != nil else { return }
+  ///
+  /// `unwritten`: objects whose images of a replay are not written yet. Gives what was put into the
+  /// cache or left out.
+  func finish(
+    _ task: ReadBackTask, _ rows: [RowImage], unwritten: @autoclosure () -> Set<ObjectName>
+  ) throws(ServerError) -> [ObjectName] {
+    guard reads.removeValue(forKey: task.id) != nil else { return [] }
     defer { core.marks.end(task.mark) }
-    guard let position = rules.position(of: task.entity.name) else { return }
+    guard let position = rules.position(of: task.entity.name) else { return [] }
     let later: Set<ObjectName>
     let met: MetRows
     do throws(ServerError) {
@@ -238,8 +246,9 @@ extension Service {
     for name in later { readLater(name, metAt: task.mark.moment) }
     for name in met.names { core.marks.confirm(name) }
     tell(met)
-    settled(task.keys.lazy.map { ObjectName(entity: task.entity.name, key: $0) })
-    try takeOverAnswers(afterReading: met.names)
+    settled(
+      task.keys.lazy.map { ObjectName(entity: task.entity.name, key: $0) }, unwritten: unwritten())
+    return met.names
   }
 
   private func take(
@@ -264,7 +273,7 @@ extension Service {
   }
 
   /// The business system could not be asked; the objects stay to be read.
-  public func abandon(_ task: ReadBackTask) {
+  func abandon(_ task: ReadBackTask) {
     guard reads.removeValue(forKey: task.id) != nil else { return }
     core.marks.end(task.mark)
     readAgain(task)

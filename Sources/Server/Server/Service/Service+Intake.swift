@@ -1,0 +1,85 @@
+import FerryConnector
+import FerryModel
+
+/// The calls about what comes from the business system.
+extension Service {
+  /// What no device gets; on a node that follows, as it was when it was last asked for.
+  var rejectedRows: RejectedRows { intake.rejectedRows }
+
+  /// Call it before the business system is asked. A load that was not ended is forgotten.
+  public func beginLoad() throws(ServerError) -> LoadTicket { try intake.beginLoad() }
+
+  /// Takes rows as the load brings them.
+  public func stage(_ ticket: LoadTicket, _ entity: Entity, _ rows: [RowImage]) throws(ServerError)
+  {
+    try intake.stage(ticket, entity, rows)
+  }
+
+  /// Takes a batch that was encoded already; in a first load one numbered transaction.
+  func take(_ ticket: LoadTicket, _ batch: LoadBatch) throws(ServerError) {
+    try intake.take(ticket, batch)
+  }
+
+  /// Keeps why a row of the business system is not in the cache.
+  public func stage(_ ticket: LoadTicket, rejected row: RejectedRow) throws(ServerError) {
+    try intake.stage(ticket, rejected: row)
+  }
+
+  /// The load broke. Of a first load rows stay in the cache, where nobody sees them; the next one
+  /// compares with them. Of another one nothing is applied.
+  public func abandonLoad(_ ticket: LoadTicket) { intake.abandonLoad(ticket) }
+
+  /// The load ended properly: applies what differs. Call it until it says `.done`.
+  public func endLoad(_ ticket: LoadTicket) throws(ServerError) -> LoadStep {
+    try intake.endLoad(ticket, unwritten: unwritten)
+  }
+
+  /// Objects that must be read again and that nobody is changing at present; nil when there are
+  /// none. Ask after each load and after each replay.
+  public func nextReadBack() throws(ServerError) -> ReadBackTask? { try intake.nextReadBack() }
+
+  /// Applies what was read. Objects that were touched meanwhile are asked for once more.
+  public func finish(_ task: ReadBackTask, _ rows: [RowImage]) throws(ServerError) {
+    let names = try intake.finish(task, rows, unwritten: unwritten)
+    try takeOverAnswers(afterReading: names)
+  }
+
+  /// The business system could not be asked; the objects stay to be read.
+  public func abandon(_ task: ReadBackTask) { intake.abandon(task) }
+
+  /// A comparison of all rows in slices begins.
+  func beginComparison() throws(ServerError) { try intake.beginComparison() }
+
+  /// Notes what differs to be read again, and gives how much that is; nil where it is more than is
+  /// read one by one.
+  func compare(_ batch: LoadBatch) throws(ServerError) -> Int? { try intake.compare(batch) }
+
+  /// Every slice was read. Gives how many rows are read again; nil as above.
+  func finishComparison() throws(ServerError) -> Int? { try intake.finishComparison() }
+
+  func endComparison() { intake.endComparison() }
+
+  /// Where to begin to ask the business system; nil where nothing is known and a load must come
+  /// first.
+  public func sourceCursor() throws(ServerError) -> String? { try intake.sourceCursor() }
+
+  /// Notes what the business system hints at: objects are read by `nextReadBack`. Gives whether a
+  /// load must begin from now on.
+  public func take(_ changes: BusinessChanges) throws(ServerError) -> Bool {
+    try intake.take(changes, unwritten: unwritten)
+  }
+
+  /// A look for changes of others begins. Call it before the business system is asked.
+  public func beginLook() -> Int64 {
+    let performing = replays.values.filter { $0.notBefore == nil }.map(\.id)
+    return intake.beginLook(performing: Set(performing))
+  }
+
+  /// The look has ended, and what it found is taken; `needsLoad`: a load begins for it.
+  public func endLook(_ look: Int64, needsLoad: Bool) {
+    intake.endLook(look, needsLoad: needsLoad, unwritten: unwritten)
+  }
+
+  /// The business system could not be asked.
+  public func failLook(_ look: Int64) { intake.failLook(look) }
+}
