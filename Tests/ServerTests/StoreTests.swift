@@ -227,7 +227,7 @@ import Testing
   @Test("An operator ends an unknown outcome: refused, accepted or again")
   func decide() throws {
     for decision in [
-      Service.Decision.refused(message: "it was cancelled"),
+      OperationDecision.refused(message: "it was cancelled"),
       .accepted(key: ObjectKey([.integer(10)])),
       .again,
     ] {

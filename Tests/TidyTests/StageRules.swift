@@ -16,7 +16,7 @@ struct StageOrder {
     folder: "Sources/Server/Server",
     stages: [
       "Store", "Security", "BigValues", "Inbox", "Replay", "Changes", "Outbox", "Push", "Core",
-      "Accounts", "Intake", "Service",
+      "Accounts", "Intake", "Operations", "Service",
       "Host",
     ])
 

@@ -154,7 +154,7 @@ extension Simulation {
       for (id, key) in try oracle.unknowns() {
         ledger.loosen(id)
         let effect = oracle.business.effects.first { $0.operation == id }
-        let decision: Service.Decision
+        let decision: OperationDecision
         if oracle.business.performed[id] != nil, let key = effect?.name.key ?? key {
           decision = .accepted(key: key)
           // Nobody says in which form the values were written.

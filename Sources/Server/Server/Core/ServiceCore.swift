@@ -24,11 +24,7 @@ final class ServiceCore {
   /// Who gets the events.
   var onEvent: ((ServiceEvent) -> Void)?
 
-  /// `package`: as it is served.
-  init(
-    package: Package, world: World, limits: ServiceLimits, store: any Store
-  ) throws(ServerError) {
-    let rules = try PartitionRules(package)
+  init(rules: PartitionRules, world: World, limits: ServiceLimits, store: any Store) {
     self.limits = limits
     self.world = world
     lastLook = world.clock.moment

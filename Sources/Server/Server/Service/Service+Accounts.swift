@@ -119,7 +119,7 @@ extension Service {
       waiting: accounts.users.services.reduce(0) { $0 + $1.unanswered(of: owner) })
   }
 
-  func unanswered(of owner: Owner) -> Int { queue.load(of: owner).operations }
+  func unanswered(of owner: Owner) -> Int { operations.unanswered(of: owner) }
 
   /// Registers a device by another template; its settings travel at once.
   func assign(_ template: String, to owner: Owner) throws(ServerError) -> RegisteredDevice {

@@ -46,10 +46,10 @@ extension Service {
     try accounts.register(body.hello, state.identity)
     for confirm in body.confirms {
       try guarded { () throws(StoreError) in
-        try inbox.confirm(confirm, user: state.identity.user)
+        try operations.inbox.confirm(confirm, user: state.identity.user)
       }
     }
-    if queue.name(body.hello.open, of: state.owner) { core.arrivedOperations += 1 }
+    operations.name(body.hello.open, of: state.owner)
     if !store.leads {
       try guarded { () throws(StoreError) in
         try store.tell(body.hello.open, of: state.owner, hasNews: false)
@@ -57,11 +57,21 @@ extension Service {
     }
     try accounts.keep(body.hello.parameters.changed, of: state.identity.user)
     state.ready += try welcome(&state, id, pulls: body.pulls)
-    for replay in body.replays { try take(replay, &state) }
+    for replay in body.replays {
+      let (stored, problem) = try operations.take(replay, from: state.identity, state.owner)
+      state.ready += Message.stored(stored).frame.encoded()
+      state.heldFor += stored.ids
+      if let problem { state.lastWord = problem }
+    }
     // What is not open may still be sent: a channel sends nothing, and one message may have a part of
     // a group only, as may an early one that comes late.
-    if !state.isChannel, body.replays.isEmpty { try giveUpLost(state) }
-    for report in body.reports { try take(report, &state) }
+    if !state.isChannel, body.replays.isEmpty {
+      try operations.giveUpLost(body.hello.open, of: state.owner)
+    }
+    for report in body.reports {
+      let stored = try operations.take(report, from: state.owner)
+      state.ready += Message.stored(stored).frame.encoded()
+    }
     try hold(&state, id)
     state.dirty = Array(state.downloads.indices)
     if state.isChannel, state.pulls.isEmpty {
@@ -89,7 +99,7 @@ extension Service {
       interests.register(id, state.owner, partitions: Set(numbers.keys))
     }
     let operations = try reading { () throws(StoreError) in
-      try inbox.statuses(hello.open, user: state.identity.user)
+      try self.operations.inbox.statuses(hello.open, user: state.identity.user)
     }
     if hello.wait > 0 {
       state.heldFor = operations.list.filter { $0.state == .inWork }.map(\.id)

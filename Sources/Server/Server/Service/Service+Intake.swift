@@ -31,7 +31,7 @@ extension Service {
 
   /// The load ended properly: applies what differs. Call it until it says `.done`.
   public func endLoad(_ ticket: LoadTicket) throws(ServerError) -> LoadStep {
-    try intake.endLoad(ticket, unwritten: unwritten)
+    try intake.endLoad(ticket, unwritten: operations.unwritten)
   }
 
   /// Objects that must be read again and that nobody is changing at present; nil when there are
@@ -40,7 +40,7 @@ extension Service {
 
   /// Applies what was read. Objects that were touched meanwhile are asked for once more.
   public func finish(_ task: ReadBackTask, _ rows: [RowImage]) throws(ServerError) {
-    let names = try intake.finish(task, rows, unwritten: unwritten)
+    let names = try intake.finish(task, rows, unwritten: operations.unwritten)
     try takeOverAnswers(afterReading: names)
   }
 
@@ -66,18 +66,15 @@ extension Service {
   /// Notes what the business system hints at: objects are read by `nextReadBack`. Gives whether a
   /// load must begin from now on.
   public func take(_ changes: BusinessChanges) throws(ServerError) -> Bool {
-    try intake.take(changes, unwritten: unwritten)
+    try intake.take(changes, unwritten: operations.unwritten)
   }
 
   /// A look for changes of others begins. Call it before the business system is asked.
-  public func beginLook() -> Int64 {
-    let performing = replays.values.filter { $0.notBefore == nil }.map(\.id)
-    return intake.beginLook(performing: Set(performing))
-  }
+  public func beginLook() -> Int64 { intake.beginLook(performing: operations.performing) }
 
   /// The look has ended, and what it found is taken; `needsLoad`: a load begins for it.
   public func endLook(_ look: Int64, needsLoad: Bool) {
-    intake.endLook(look, needsLoad: needsLoad, unwritten: unwritten)
+    intake.endLook(look, needsLoad: needsLoad, unwritten: operations.unwritten)
   }
 
   /// The business system could not be asked.

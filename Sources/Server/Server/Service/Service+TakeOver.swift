@@ -150,10 +150,14 @@ extension Service {
       try store.transaction { () throws(StoreError) in
         try store.takeOver(orphans.map(\.id), groups: orphans.map(group), isWaiting: true)
         let received = try store.operations(orphans.map(\.id))
-        return (received, try received.map { one throws(StoreError) in try self.missing(one) })
+        return (
+          received, try received.map { one throws(StoreError) in try operations.missing(one) }
+        )
       }
     }
-    for (received, missing) in zip(received, missing) { enqueue(received, missing: missing) }
+    for (received, missing) in zip(received, missing) {
+      operations.enqueue(received, missing: missing)
+    }
   }
 
   /// What the model cannot read is not performed. What may have been is for an operator to find out.

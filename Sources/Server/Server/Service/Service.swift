@@ -12,22 +12,13 @@ public final class Service: ServiceRoom, ServedPackageService {
   let core: ServiceCore
   let accounts: Accounts
   let intake: Intake
-  let inbox: Inbox
-  var reports: ReportInbox
+  let operations: Operations
   var frames: FrameCache
   var lastRead: Int64 = 0
   var interests = Interests()
   var exchanges: [ExchangeID: Exchange] = [:]
   private var lastExchange: ExchangeID = 0
   var takeOver = TakeOver()
-  let arrived: ArrivedContents
-  var queue = ReplayQueue()
-  var replays: [Int64: ActiveReplay] = [:]
-  /// When groups that do not come whole are looked at next.
-  var nextLookForIncomplete = Timestamp(milliseconds: 0)
-  /// Chains that wait and may have been performed, with the tasks that hold their objects meanwhile.
-  var held: [ReplayQueue.Name: Int64] = [:]
-
   private var listeners: [(ServiceEvent) -> Void] = []
 
   /// Called each second, for what has to be done now and then.
@@ -48,34 +39,30 @@ public final class Service: ServiceRoom, ServedPackageService {
     store makeStore: (Package) throws(ServerError) -> any Store
   ) throws(ServerError) {
     let package = package.served
+    let rules = try PartitionRules(package)
     let store = try makeStore(package)
-    core = try ServiceCore(package: package, world: world, limits: limits, store: store)
-    inbox = Inbox(store: store, package: package, limits: limits, world: world)
-    reports = ReportInbox(store: store, limits: limits)
+    core = ServiceCore(rules: rules, world: world, limits: limits, store: store)
     frames = FrameCache(limitBytes: limits.frameCacheBytes)
-    arrived = ArrivedContents(store: store)
     accounts = try Accounts(core: core, users: users)
     intake = Intake(core: core)
+    operations = Operations(core: core, accounts: accounts, intake: intake)
     core.onEvent = { [unowned self] in take($0) }
     users.add(self)
     accounts.tokenUsers.set(greatestAge: .seconds(limits.issuerRightsHours * 3_600))
     try guarded { () throws(StoreError) in try intake.readRejectedRows() }
     guard store.leads else {
-      try catchUp()
+      try operations.catchUp()
       return
     }
     try intake.begin()
     let waiting = try guarded { () throws(StoreError) in try store.takeUp() }
-    try takeUp(waiting)
+    try operations.takeUp(waiting)
     try accounts.takeUpTokenUsers()
   }
 
   public var package: Package { core.package }
 
   public var limits: ServiceLimits { core.limits }
-
-  /// How many operations were taken in since the start.
-  var arrivedOperations: Int64 { core.arrivedOperations }
 
   /// Gets each event that concerns the driver, from now on.
   package func listen(_ listener: @escaping (ServiceEvent) -> Void) { listeners.append(listener) }
@@ -91,7 +78,7 @@ public final class Service: ServiceRoom, ServedPackageService {
     case .accessEnded(let user, let device): endOwnExchanges(of: user, device: device)
     case .settingsChanged(let owner): settingsChanged(for: owner)
     case .looked: wakeCurrent()
-    case .newEra: break
+    case .newEra: forget()
     case .stirred, .arrived, .storeFailed, .sessionEnded, .tokenRepeated, .operationRefused:
       for listener in listeners { listener(event) }
     }
@@ -176,6 +163,13 @@ public final class Service: ServiceRoom, ServedPackageService {
   /// Whether the store takes what is written; throws what stands in the way.
   public func probe() throws(ServerError) {
     try guarded { () throws(StoreError) in try store.probe() }
+  }
+
+  /// Nothing that was read before holds: every exchange ends, and its device comes again.
+  func forget() {
+    frames = FrameCache(limitBytes: limits.frameCacheBytes)
+    for exchange in exchanges.values { exchange.state.phase = .ended }
+    for id in exchanges.keys.sorted() { core.tell(.stirred(id)) }
   }
 
   func stir(partitions: Set<Int64>, answered: [AnsweredOperation], since: Timestamp?) {

@@ -2,9 +2,9 @@ import FerryModel
 import FerryWorld
 
 /// Replays that are tried again later.
-extension Service {
+extension Operations {
   /// When `nextReplay` may have something that it has not now; nil when nothing waits for a time.
-  public var nextReplayMoment: Timestamp? {
+  var nextReplayMoment: Timestamp? {
     let moments = [queue.nextMoment, replays.values.compactMap(\.notBefore).min()]
     let shift = world.clock.now.milliseconds - world.clock.moment.milliseconds
     return moments.compactMap { $0 }.min().map { Timestamp(milliseconds: $0.milliseconds + shift) }

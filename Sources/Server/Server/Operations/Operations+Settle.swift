@@ -2,7 +2,7 @@ import FerryModel
 import FerryWire
 
 /// How replays come to their answers.
-extension Service {
+extension Operations {
   /// Rows and answers of all in one numbered transaction: accepted is never written before the
   /// cache shows it. Those whose rows were touched since go on by reading them again; the others
   /// are not kept waiting. Where the store fails, all of them are tried again later.
@@ -15,7 +15,7 @@ extension Service {
       // What was performed is not forgotten because the store was full or away.
       for replay in active {
         replays[replay.id]?.owed = .settle
-        replays[replay.id]?.notBefore = world.clock.moment.advanced(by: Service.storeRetry)
+        replays[replay.id]?.notBefore = world.clock.moment.advanced(by: Operations.storeRetry)
       }
       throw error
     }

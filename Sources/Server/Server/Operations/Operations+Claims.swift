@@ -3,7 +3,7 @@ import FerryModel
 import FerryWire
 
 /// What operations hold while they may be changing it.
-extension Service {
+extension Operations {
   func claim(
     _ operations: [(entity: String, kind: OperationKind, key: ObjectKey?)], task: Int64
   ) {

@@ -3,9 +3,40 @@ import FerryModel
 import FerryWire
 import FerryWorld
 
+/// What a person found out about an operation whose outcome is unknown.
+public enum OperationDecision: Sendable, Equatable {
+  /// The business system has taken it; `key` is the object's business key.
+  case accepted(key: ObjectKey)
+  case refused(message: String)
+  /// It was not performed: perform it, where its user may still do that. A business system that
+  /// remembers operations is asked first; what it knows of is not performed again.
+  case again
+}
+
 /// What an operator says of an operation whose outcome is unknown.
-extension Service {
-  func decide(_ received: ReceivedOperation, _ decision: Decision) throws(ServerError) {
+extension Operations {
+  /// Ends an unknown outcome. `accepted` reads the object first, so its answer comes with the next
+  /// replays. Throws `badRequest` when there is no such operation, its outcome is known, or it is being
+  /// decided.
+  func decide(_ id: OperationID, _ decision: OperationDecision) throws(ServerError) {
+    let known = try guarded { () throws(StoreError) in try store.known([id])[0] }
+    guard let known, known.outcome == .unknown, known.hasPayload else {
+      throw ServerError(
+        .badRequest, "there is no operation \(id) with an unknown outcome",
+        hint: "`ferry why` shows the operations of an object.")
+    }
+    // Two would come to different ends, and what one says was told by then.
+    guard known.state != .claimed else {
+      throw ServerError(
+        .badRequest,
+        "the decision about operation \(id) is being made, and waits for the business system",
+        hint: "`ferry why` shows when it has ended.")
+    }
+    let received = try guarded { () throws(StoreError) in try store.operation(id) }
+    try decide(received, decision)
+  }
+
+  func decide(_ received: ReceivedOperation, _ decision: OperationDecision) throws(ServerError) {
     let rights = judgedRights(received)
     let operation = try connectorOperation(received, rights)
     let name = ReplayQueue.Name(received)

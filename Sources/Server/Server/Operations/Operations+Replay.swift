@@ -32,7 +32,7 @@ struct ActiveReplay {
 }
 
 /// Replay: operations against the business system, in order, once.
-extension Service {
+extension Operations {
   func enqueue(_ received: ReceivedOperation, missing: Set<BigReference> = []) {
     queue.add(
       received, now: world.clock.moment, contents: references(of: received.operation),
@@ -42,19 +42,19 @@ extension Service {
 
   /// The next chain to perform, claimed; nil when none is ready. What a crash left comes first,
   /// with a step that asks whether it was performed.
-  public func nextReplay() throws(ServerError) -> ReplayTask? {
+  func nextReplay() throws(ServerError) -> ReplayTask? {
     try nextReplays(limit: 1).first
   }
 
   /// The next chains, claimed in one transaction. No two are about one object; they must be
   /// performed one after the other, in this order.
-  public func nextReplays(limit: Int) throws(ServerError) -> [ReplayTask] {
+  func nextReplays(limit: Int) throws(ServerError) -> [ReplayTask] {
     let now = world.clock.moment
     while let parked = replays.values.filter({ $0.notBefore.map { $0 <= now } ?? false })
       .min(by: { $0.id < $1.id })
     {
       guard mayGoOn(parked) else {
-        replays[parked.id]?.notBefore = now.advanced(by: Service.lookAtRights)
+        replays[parked.id]?.notBefore = now.advanced(by: Operations.lookAtRights)
         continue
       }
       if let task = try resume(parked) { return [task] }
@@ -164,13 +164,13 @@ extension Service {
   }
 
   /// Takes what the business system said to the task's last step, and says what to do next.
-  public func report(_ task: ReplayTask, _ report: ReplayReport) throws(ServerError) -> ReplayStep {
+  func report(_ task: ReplayTask, _ report: ReplayReport) throws(ServerError) -> ReplayStep {
     try self.report([(task, report)])[0]
   }
 
   /// The same for several, in the order in which they were performed; those that come to their
   /// answers are answered in one numbered transaction.
-  public func report(
+  func report(
     _ reports: [(task: ReplayTask, report: ReplayReport)]
   ) throws(ServerError) -> [ReplayStep] {
     var steps = [ReplayStep](repeating: .done, count: reports.count)
@@ -211,7 +211,7 @@ extension Service {
     do throws(ServerError) { return try act(action, id) } catch {
       // It may have come further than to what it began with: then that is owed.
       if replays[id]?.owed == nil { replays[id]?.owed = action }
-      replays[id]?.notBefore = world.clock.moment.advanced(by: Service.storeRetry)
+      replays[id]?.notBefore = world.clock.moment.advanced(by: Operations.storeRetry)
       throw error
     }
   }
@@ -227,7 +227,7 @@ extension Service {
     }
     for replay in replays.values where replay.name == chain.name { finish(replay) }
     queue.release(
-      chain.name, notBefore: world.clock.moment.advanced(by: Service.storeRetry),
+      chain.name, notBefore: world.clock.moment.advanced(by: Operations.storeRetry),
       mayHaveRun: chain.mayHaveRun, wasAskedFor: false)
   }
 

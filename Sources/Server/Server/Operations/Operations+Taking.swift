@@ -2,13 +2,16 @@ import FerryModel
 import FerryWire
 
 /// What a device sent is taken in, and the device told so.
-extension Service {
-  func take(_ replay: Replay, _ state: inout ExchangeState) throws(ServerError) {
+extension Operations {
+  /// `problem`: why some were not taken.
+  func take(
+    _ replay: Replay, from identity: Identity, _ owner: Owner
+  ) throws(ServerError) -> (stored: Stored, problem: WireFailure?) {
     // In one: what is stored and not enqueued would wait for the next start.
     let (receipt, missing) = try guarded { () throws(StoreError) in
       try store.transaction { () throws(StoreError) in
         let receipt = try inbox.receive(
-          replay, from: state.identity, state.owner, room: try room(of: state.owner))
+          replay, from: identity, owner, room: try room(of: owner))
         return (
           receipt,
           try receipt.received.map { received throws(StoreError) in
@@ -18,7 +21,7 @@ extension Service {
       }
     }
     // Sent again: it is open, whatever else the device has said.
-    if queue.name(receipt.stored, of: state.owner) { core.arrivedOperations += 1 }
+    name(receipt.stored, of: owner)
     if receipt.restored { core.memory.noteAnswersOfAnybody() }
     if !store.isShared {
       for (received, missing) in zip(receipt.received, missing) {
@@ -29,18 +32,17 @@ extension Service {
       try catchUp()
     } else {
       try guarded { () throws(StoreError) in
-        try store.tell(receipt.stored, of: state.owner, hasNews: false)
+        try store.tell(receipt.stored, of: owner, hasNews: false)
       }
     }
-    for refused in receipt.refused { try giveUpContents(of: refused.id, state.identity.user) }
+    for refused in receipt.refused { try giveUpContents(of: refused.id, identity.user) }
     let stored = Stored(ids: receipt.stored, refused: receipt.refused)
-    state.ready += Message.stored(stored).frame.encoded()
-    state.heldFor += receipt.stored
+    var failure: WireFailure?
     if receipt.leftOut > 0 {
       world.log.warn(
         "a device or its user has too many unanswered operations",
-        ("device", state.hello.device), ("user", state.identity.user))
-      state.lastWord = WireFailure(
+        ("device", owner.device.text), ("user", identity.user))
+      failure = WireFailure(
         .tooManyOperations,
         "\(receipt.leftOut) operations were not taken: \(limits.unansweredPerDevice) of a device, and "
           + "\(limits.unansweredPerUser) or \(limits.unansweredBytesPerUser >> 20) MB of its user, may "
@@ -48,10 +50,11 @@ extension Service {
         hint: "The device keeps them and sends them again when earlier ones are answered.")
     }
     if let problem = receipt.unreadable {
-      state.lastWord = WireFailure(
+      failure = WireFailure(
         .badMessage, "an operation cannot be read \(problem)",
         hint: "Update the app; its change is kept on the device.")
     }
+    return (stored, failure)
   }
 
   private func room(of owner: Owner) throws(StoreError) -> Inbox.Room {
@@ -68,10 +71,10 @@ extension Service {
     ) { chain in self.queue.begun(ReplayQueue.Name(owner: owner, chain: chain)) }
   }
 
-  func take(_ report: Report, _ state: inout ExchangeState) throws(ServerError) {
+  func take(_ report: Report, from owner: Owner) throws(ServerError) -> Stored {
     let kept = try guarded { () throws(StoreError) in
-      try reports.keep(report, from: state.owner)
+      try reports.keep(report, from: owner)
     }
-    state.ready += Message.stored(Stored(ids: kept, refused: [])).frame.encoded()
+    return Stored(ids: kept, refused: [])
   }
 }

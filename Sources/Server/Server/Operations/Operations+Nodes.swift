@@ -3,14 +3,14 @@ import FerryWire
 import FerryWorld
 
 /// Several nodes on one store: one leads, the others take in, answer, and follow.
-extension Service {
+extension Operations {
   /// Under which the business system knows who performs. Packages of one store may be led by different
   /// nodes, or replaced one by one: each has a name of its own.
   var leadership: String { "\(store.server) \(package.id)" }
 
   /// To be called each second, and when another node has committed something. A node that follows
   /// learns what the leader has done; the leader takes what other nodes have taken in.
-  public func catchUp() throws(ServerError) {
+  func catchUp() throws(ServerError) {
     guard store.isShared else { return }
     let asked = world.clock.moment
     try accounts.loadKeys()
@@ -34,16 +34,11 @@ extension Service {
     return core.arrivedOperations != before
   }
 
-  /// Throws where what is remembered may be too old to be given to a device.
-  package func requireRecentView() throws(ServerError) { try core.requireRecentView() }
-
   private func take(_ news: StoreNews) {
     if news.isNewEra {
       core.memory.forget()
       directory.forget()
-      frames = FrameCache(limitBytes: limits.frameCacheBytes)
-      for exchange in exchanges.values { exchange.state.phase = .ended }
-      for id in exchanges.keys.sorted() { core.tell(.stirred(id)) }
+      core.tell(.newEra)
       return
     }
     if news.haveBeenRemoved { directory.forget() }
@@ -63,7 +58,7 @@ extension Service {
       enqueue(received, missing: missing)
       return
     }
-    if queue.name([id], of: received.owner) { core.arrivedOperations += 1 }
+    name([id], of: received.owner)
     let needed = references(of: received.operation)
     guard !needed.isEmpty else { return }
     let missing = try guarded { () throws(StoreError) in try self.missing(received) }

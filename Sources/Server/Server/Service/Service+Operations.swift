@@ -1,0 +1,68 @@
+import FerryConnector
+import FerryModel
+import FerryWire
+import FerryWorld
+
+/// The calls about operations of devices, and about other nodes.
+extension Service {
+  /// How many operations were taken in since the start.
+  var arrivedOperations: Int64 { core.arrivedOperations }
+
+  /// What waits to be performed.
+  var queue: ReplayQueue { operations.queue }
+
+  /// The next chain to perform, claimed; nil when none is ready. What a crash left comes first,
+  /// with a step that asks whether it was performed.
+  public func nextReplay() throws(ServerError) -> ReplayTask? { try operations.nextReplay() }
+
+  /// The next chains, claimed in one transaction. No two are about one object; they must be
+  /// performed one after the other, in this order.
+  public func nextReplays(limit: Int) throws(ServerError) -> [ReplayTask] {
+    try operations.nextReplays(limit: limit)
+  }
+
+  /// When `nextReplay` may have something that it has not now; nil when nothing waits for a time.
+  public var nextReplayMoment: Timestamp? { operations.nextReplayMoment }
+
+  /// Takes what the business system said to the task's last step, and says what to do next.
+  public func report(_ task: ReplayTask, _ report: ReplayReport) throws(ServerError) -> ReplayStep {
+    try operations.report(task, report)
+  }
+
+  /// The same for several, in the order in which they were performed; those that come to their
+  /// answers are answered in one numbered transaction.
+  public func report(
+    _ reports: [(task: ReplayTask, report: ReplayReport)]
+  ) throws(ServerError) -> [ReplayStep] {
+    try operations.report(reports)
+  }
+
+  /// Ends an unknown outcome. `accepted` reads the object first, so its answer comes with the next
+  /// replays. Throws `badRequest` when there is no such operation, its outcome is known, or it is being
+  /// decided.
+  public func decide(_ id: OperationID, _ decision: OperationDecision) throws(ServerError) {
+    try operations.decide(id, decision)
+  }
+
+  /// Takes a piece, or tells how far the content is. `progress` is where the device goes on; with
+  /// `isTaken` false the piece began elsewhere and was not kept.
+  package func take(
+    _ piece: ContentPiece, from identity: Identity
+  ) throws(ServerError) -> Result<(progress: ContentProgress, isTaken: Bool), ContentRefusal> {
+    try operations.take(piece, from: identity)
+  }
+
+  /// Under which the business system knows who performs.
+  var leadership: String { operations.leadership }
+
+  /// To be called each second, and when another node has committed something. A node that follows
+  /// learns what the leader has done; the leader takes what other nodes have taken in.
+  public func catchUp() throws(ServerError) { try operations.catchUp() }
+
+  /// Catches up; whether operations to perform have come. A store that fails is heard of by the event
+  /// `storeFailed`.
+  func catchUpFindsWork() -> Bool { operations.catchUpFindsWork() }
+
+  /// Throws where what is remembered may be too old to be given to a device.
+  package func requireRecentView() throws(ServerError) { try core.requireRecentView() }
+}
