@@ -90,7 +90,7 @@ final class ActivationTests {
         server: nil, package: package, device: "phone", incarnation: "i", groups: [],
         partitions: [], open: [])
       hello.facts.isSubscribed = true
-      _ = self.bench.service.open(
+      _ = self.bench.service.exchanges.open(
         ExchangeRequest.read(Message.hello(hello).frame.encoded()), identity, isChannel: false,
         until: identity.expires, id: 1)
     }

@@ -130,9 +130,9 @@ import Testing
     let first = Device(bench)
     let second = Device(bench, "other", bench.identity("bob", employees: [1]))
     try first.exchange()
-    let hits = bench.service.frames.hits
+    let hits = bench.service.exchanges.frames.hits
     try second.exchange()
-    #expect(bench.service.frames.hits == hits + 2)
+    #expect(bench.service.exchanges.frames.hits == hits + 2)
     #expect(first.rows == second.rows)
     bench.business.put(Shop.product, [.integer(2), .text("new")])
     try bench.load()

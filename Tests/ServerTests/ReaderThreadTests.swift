@@ -141,7 +141,7 @@ import Testing
       Download(group: "sales", cursors: [PartitionCursor(partition: 1, cursor: .start)], at: 0)
     ]
     let ended = Ended()
-    readers.read(try service.read(0, of: exchange)) { _ in ended.note() }
+    readers.read(try service.exchanges.read(0, of: exchange)) { _ in ended.note() }
     await gate.waitUntilHeld()
     let timer = ThreadExecutor(name: "timer")
     // Some of these patiences end before their waiter is there.

@@ -180,7 +180,7 @@ struct ReadingTests {
     bench.service.close(exchange)
     bench.service.finish(pending, result)
     #expect(exchange.next() == .end)
-    #expect(bench.service.exchanges.isEmpty)
+    #expect(bench.service.exchanges.exchanges.isEmpty)
   }
 
   @Test("A read is taken once")

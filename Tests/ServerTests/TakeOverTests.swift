@@ -172,7 +172,7 @@ import Testing
     try ben.exchange()
     try new.readAgain()
     try ben.exchange()
-    #expect(ben.answers.isEmpty && new.service.takeOver.afterReading.isEmpty)
+    #expect(ben.answers.isEmpty && new.service.exchanges.takeOver.afterReading.isEmpty)
     #expect(try new.service.store.known([id])[0]?.isElsewhere == true)
   }
 }

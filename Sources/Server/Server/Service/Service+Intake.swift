@@ -40,8 +40,7 @@ extension Service {
 
   /// Applies what was read. Objects that were touched meanwhile are asked for once more.
   public func finish(_ task: ReadBackTask, _ rows: [RowImage]) throws(ServerError) {
-    let names = try intake.finish(task, rows, unwritten: operations.unwritten)
-    try takeOverAnswers(afterReading: names)
+    try exchanges.finish(task, rows)
   }
 
   /// The business system could not be asked; the objects stay to be read.

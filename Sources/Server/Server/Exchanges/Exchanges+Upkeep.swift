@@ -2,20 +2,19 @@ import FerryConnector
 import FerryModel
 import FerryWire
 
-/// What the driver does now and then.
-extension Service {
-  /// What a compaction purged.
-  public struct Compaction: Sendable, Equatable {
-    public let purgedLeaves: Int64
-    public let purgedRows: Int64
-    public let forgottenOperations: Int64
-    /// Partitions without a row that no device has asked for in a long time.
-    public let removedPartitions: Int64
-  }
+/// What a compaction purged.
+public struct Compaction: Sendable, Equatable {
+  public let purgedLeaves: Int64
+  public let purgedRows: Int64
+  public let forgottenOperations: Int64
+  /// Partitions without a row that no device has asked for in a long time.
+  public let removedPartitions: Int64
+}
 
+/// What the driver does now and then.
+extension Exchanges {
   /// Purges what is old or too much. Call it once an hour; days count as they are seen.
-  @discardableResult
-  public func compact() throws(ServerError) -> Compaction {
+  func compact() throws(ServerError) -> Compaction {
     try accounts.keepAllVisits()
     try accounts.forgetInactive()
     let compactor = Compactor(store: store, limits: limits)

@@ -34,7 +34,7 @@ public struct ContentQuestion: Sendable {
 }
 
 /// Contents of big values that devices ask for.
-extension Service {
+extension Exchanges {
   /// Whether another piece of a content may leave that was begun earlier: the row is within the
   /// user's rights, and still names this content.
   func mayLeave(

@@ -4,7 +4,7 @@ import FerryWire
 import FerryWorld
 
 /// How an exchange goes on.
-extension Service {
+extension Exchanges {
   func open(
     _ request: Result<ExchangeRequest, WireFailure>, _ identity: Identity, isChannel: Bool,
     until: Timestamp, id: ExchangeID
@@ -110,7 +110,7 @@ extension Service {
       state.groups = numbers
       if state.notices.wanted == nil { state.notices = NoticeMachine(wanted: wanted) }
     }
-    state.rightsVersion = Service.rightsVersion(state.identity.user, numbers)
+    state.rightsVersion = Exchanges.rightsVersion(state.identity.user, numbers)
     let (judgement, clock, era) = try judge(numbers, hello, pulls)
     state.downloads = pulls.compactMap { pull in
       guard groups.contains(pull.group) else { return nil }
@@ -134,7 +134,7 @@ extension Service {
   ) throws(ServerError) -> (WelcomeMachine.Judgement, clock: Int64, era: String) {
     try reading { () throws(StoreError) in
       if !world.isPlanted, let view = core.memory.view(of: numbers.keys),
-        try Service.isRecent(view, for: hello, pulls) || world.has(.nodeBehind)
+        try Exchanges.isRecent(view, for: hello, pulls) || world.has(.nodeBehind)
       {
         let era = try view.eras().eras.last?.id ?? store.era
         return (try judge(numbers, hello, pulls, view).0, view.clock, era)
@@ -163,9 +163,9 @@ extension Service {
     var machine = WelcomeMachine(eras: try view.eras(), clock: view.clock)
     if !pulls.isEmpty { machine.pulled = Set(pulls.map(\.group)) }
     let judgement = machine.judge(
-      partitions, positions: Service.positions(hello, pulls),
-      applied: Service.cursors(hello.partitions),
-      staged: Service.cursors(pulls.flatMap(\.staged)))
+      partitions, positions: Exchanges.positions(hello, pulls),
+      applied: Exchanges.cursors(hello.partitions),
+      staged: Exchanges.cursors(pulls.flatMap(\.staged)))
     return (judgement, states)
   }
 
@@ -287,11 +287,11 @@ extension Service {
     }
     let rights = rights(of: state, try accounts.personalKeys(of: state.identity.user))
     let numbers = try partitions(of: subscribed(state.hello, state.pulls), rights, state.owner)
-    return Service.rightsVersion(state.identity.user, numbers) != state.rightsVersion
+    return Exchanges.rightsVersion(state.identity.user, numbers) != state.rightsVersion
   }
 }
 
-extension Service {
+extension Exchanges {
   private func check(_ hello: Hello, _ identity: Identity) throws(WireFailure) {
     guard hello.protocol == Hello.currentProtocol else {
       throw WireFailure(

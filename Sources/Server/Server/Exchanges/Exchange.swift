@@ -15,18 +15,18 @@ public final class Exchange {
   }
 
   public let id: ExchangeID
-  private weak var service: Service?
+  private weak var source: (any ExchangeSource)?
   var state: ExchangeState
 
-  init(id: ExchangeID, service: Service, state: ExchangeState) {
+  init(id: ExchangeID, source: any ExchangeSource, state: ExchangeState) {
     self.id = id
-    self.service = service
+    self.source = source
     self.state = state
   }
 
   /// The next piece of the response. Reads at most one round: a bounded number of rows from one
   /// snapshot of the store. After the service has ended: `.end`.
-  public func next() -> Step { service?.next(of: self) ?? .end }
+  public func next() -> Step { source?.next(of: self) ?? .end }
 
   /// Its pages wait for operations to be replayed.
   var isHeld: Bool { state.holdUntil != nil }
@@ -44,4 +44,9 @@ public final class Exchange {
   /// A frame that says nothing but keeps proxies from closing a silent line; it may be sent
   /// between any two pieces.
   public static var beat: [UInt8] { Message.beat.frame.encoded() }
+}
+
+/// Who answers an exchange, piece by piece.
+protocol ExchangeSource: AnyObject {
+  func next(of exchange: Exchange) -> Exchange.Step
 }

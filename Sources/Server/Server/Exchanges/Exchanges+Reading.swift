@@ -14,7 +14,7 @@ struct PendingRead {
 ///
 /// The service's thread alone decides what a device gets. What a reader brings is judged again when it
 /// is sent: a device whose session has ended, or whose rights have changed, gets nothing of it.
-extension Service {
+extension Exchanges {
   /// The next round of a download, as it is now.
   func read(_ index: Int, of exchange: Exchange) throws(ServerError) -> PageRead {
     let state = exchange.state

@@ -3,7 +3,7 @@ import FerryWire
 import FerryWorld
 
 /// What of its user's rights, sessions and settings an open exchange has to know.
-extension Service {
+extension Exchanges {
   func rights(of state: ExchangeState, _ keys: [String: String]) -> Rights {
     let parameters = state.hello.parameters
     let grants = accounts.grants(of: state.identity)

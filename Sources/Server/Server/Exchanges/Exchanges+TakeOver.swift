@@ -3,7 +3,7 @@ import FerryModel
 import FerryWire
 import FerryWorld
 
-/// What a service remembers of operations that devices name and another package took in.
+/// What is remembered of operations that devices name and another package took in.
 struct TakeOver {
   /// Accepted ones whose object is read first: the device shows the result with the answer.
   var afterReading: [ObjectName: [OperationID: Owner]] = [:]
@@ -13,7 +13,7 @@ struct TakeOver {
 
 /// A device that moved to another version of its package names operations that it sent with the version
 /// before. Their answers are its own, and what nobody would ever perform is performed here.
-extension Service {
+extension Exchanges {
   /// A package that is replaced, or a server that starts, serves a version again within this time.
   static let orphanPatience: Duration = .seconds(60)
 
@@ -66,6 +66,12 @@ extension Service {
     }
   }
 
+  /// Objects were read from the business system. What another package answered about them follows.
+  func finish(_ task: ReadBackTask, _ rows: [RowImage]) throws(ServerError) {
+    let names = try intake.finish(task, rows, unwritten: operations.unwritten)
+    try takeOverAnswers(afterReading: names)
+  }
+
   /// After these objects were read from the business system.
   func takeOverAnswers(afterReading names: [ObjectName]) throws(ServerError) {
     guard !takeOver.afterReading.isEmpty else { return }
@@ -102,7 +108,7 @@ extension Service {
     if takeOver.orphans.count > limits.registeredInMemory { takeOver.orphans = [:] }
     let since = takeOver.orphans[operation.id] ?? now
     takeOver.orphans[operation.id] = since
-    return now >= since.advanced(by: Service.orphanPatience)
+    return now >= since.advanced(by: Exchanges.orphanPatience)
   }
 
   /// They get a number of this package, and go with its next checkpoint.

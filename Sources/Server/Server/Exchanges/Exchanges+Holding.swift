@@ -4,7 +4,7 @@ import FerryWorld
 
 /// The server waits, not the device: an answer is held until the operations of its request are
 /// replayed, or a bounded time has passed.
-extension Service {
+extension Exchanges {
   /// Notes that the answer is to be held. Interest is registered before anything is looked at.
   func hold(_ state: inout ExchangeState, _ id: ExchangeID) throws(ServerError) {
     guard !state.isChannel else { return }

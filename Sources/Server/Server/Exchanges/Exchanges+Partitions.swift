@@ -3,7 +3,7 @@ import FerryWire
 import FerryWorld
 
 /// Which partitions a device has, and how long a partition is kept that no device has.
-extension Service {
+extension Exchanges {
   /// The numbers of the subscription's partitions with their groups; new ones are made.
   func partitions(
     of groups: [String], _ rights: Rights, _ owner: Owner
