@@ -12,6 +12,11 @@ struct StageTests {
     expectNone(StageOrder.server.violations(in: House.sources))
   }
 
+  @Test("The rooms of the service are small, and touch no variable of another one")
+  func rooms() {
+    expectNone(RoomRules.violations(in: House.sources))
+  }
+
   @Test("No stage of the device extends the store or its transaction")
   func store() {
     expectNone(StoreRules.violations(in: House.sources))
@@ -78,6 +83,43 @@ struct StageRulesTests {
         ("Outbox/B.swift", "struct Outbox { enum State {} }\nprivate struct Row {}"),
         ("Observers/C.swift", "public typealias State = FerryWire.State"),
       ]) == [])
+  }
+
+  private func rooms(_ texts: [(String, String)]) -> [String] {
+    RoomRules.violations(
+      in: texts.map { SourceFile(path: "Sources/Server/Server/" + $0.0, $0.1) }
+    ).map { "\($0.line) \($0.found)" }
+  }
+
+  @Test("A room that touches a variable of another one is found; its own, and a constant, are not")
+  func foreignVariables() {
+    #expect(
+      rooms([
+        (
+          "Intake/Intake.swift",
+          "final class Intake {\n  let loads: L\n  var reads = R()\n  var all: R { reads }\n}"
+        ),
+        ("Intake/Intake+A.swift", "extension Intake {\n  func f() { intake.reads.add() }\n}"),
+        (
+          "Operations/Operations+A.swift",
+          "extension Operations {\n  func f() {\n    intake.loads.f()\n    _ = intake.all\n"
+            + "    intake.reads.add()\n  }\n}"
+        ),
+      ]) == ["5 Operations touches reads of Intake"])
+  }
+
+  @Test("A room that is too long, or has too many fields, is found")
+  func sizes() {
+    let fields = (0...RoomRules.mostFields).map { "  var f\($0): Int = 0\n" }.joined()
+    let long = String(repeating: "  // a\n", count: 600)
+    #expect(
+      rooms([
+        ("Accounts/A.swift", "final class Accounts {\n\(fields)}"),
+        ("Exchanges/A.swift", "final class Exchanges {\n\(long)}"),
+        ("Exchanges/B.swift", "extension Exchanges {\n\(long)}"),
+      ]) == [
+        "1 Accounts has 17 lines and 17 fields", "1 Exchanges has 1200 lines and 0 fields",
+      ])
   }
 
   @Test("A stage that extends the store or its transaction is found; the store's folder is free")

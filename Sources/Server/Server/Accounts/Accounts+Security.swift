@@ -110,8 +110,8 @@ extension Accounts {
     if !wasKnown {
       for accounts in users.accounts {
         accounts.core.arrivedOperations += 1
-        if accounts !== self { accounts.core.tell(.arrived) }
       }
+      users.tellOthers(.arrived, than: self)
     }
     if let before, before != login.record { rightsChanged(of: name) }
   }

@@ -7,6 +7,8 @@ public final class SharedUsers {
   let tokenUsers = TokenUsers()
   var sessions = SessionMemory()
   private var known: [Known] = []
+  /// A package has told others something since all events were handed out.
+  private var isTold = false
 
   private struct Known { weak var service: (any ServedPackageService)? }
 
@@ -28,12 +30,33 @@ public final class SharedUsers {
   var accounts: [Accounts] { services.map(\.accounts) }
 
   /// Each package of the server has its own exchanges.
-  func tellAll(_ event: ServiceEvent) { for accounts in accounts { accounts.core.tell(event) } }
+  func tellAll(_ event: ServiceEvent) {
+    isTold = true
+    for accounts in accounts { accounts.core.tell(event) }
+  }
+
+  func tellOthers(_ event: ServiceEvent, than own: Accounts) {
+    for accounts in accounts where accounts !== own {
+      isTold = true
+      accounts.core.tell(event)
+    }
+  }
+
+  /// At the end of a package's call: what it has told others goes to their exchanges and drivers.
+  func handOut() {
+    while isTold {
+      isTold = false
+      for service in services { service.handOut() }
+    }
+  }
 }
 
 /// A package of a server, as the server's other packages know it.
 protocol ServedPackageService: AnyObject {
   var accounts: Accounts { get }
+
+  /// Hands out the events of the package.
+  func handOut()
 
   /// How many operations of the device have no answer.
   func unanswered(of owner: Owner) -> Int

@@ -21,8 +21,8 @@ final class ServiceCore {
   var lastLook: Timestamp
   /// When the last look began whose findings are all in the cache.
   var capturedUpTo: Timestamp?
-  /// Who gets the events.
-  var onEvent: ((ServiceEvent) -> Void)?
+  /// What is not handed out yet of the call that is under way.
+  var events = ServiceEvents()
 
   init(rules: PartitionRules, world: World, limits: ServiceLimits, store: any Store) {
     self.limits = limits
@@ -37,7 +37,7 @@ final class ServiceCore {
 
   var package: Package { rules.package }
 
-  func tell(_ event: ServiceEvent) { onEvent?(event) }
+  func tell(_ event: ServiceEvent) { events.add(event) }
 
   /// How old what a node knows may be. One that is cut off from its store does not say that there is
   /// nothing new.

@@ -1,7 +1,8 @@
 import FerryConnector
 import FerryWorld
 
-/// What happens in a room of the service, for the rooms above it and for the driver.
+/// What happens in a room of the service, for the rooms above it and for the driver. It is collected
+/// in the core, and handed out at the end of the call.
 package enum ServiceEvent {
   /// A transaction has changed partitions or answered operations. `since`: the business system may
   /// have had the changes since then.
@@ -33,4 +34,22 @@ package enum ServiceEvent {
   case tokenRepeated(user: String, device: String)
   /// An operation that the user's rights refused is answered.
   case operationRefused(Owner, ConnectorOperation, reason: String)
+}
+
+/// The events of a call, in the order in which they came.
+struct ServiceEvents {
+  private var events: [ServiceEvent] = []
+  private var handedOut: Int = 0
+
+  mutating func add(_ event: ServiceEvent) { events.append(event) }
+
+  /// The next one, once; nil where all are handed out.
+  mutating func next() -> ServiceEvent? {
+    guard handedOut < events.count else {
+      if handedOut > 0 { self = ServiceEvents() }
+      return nil
+    }
+    defer { handedOut += 1 }
+    return events[handedOut]
+  }
 }

@@ -48,9 +48,7 @@ extension Exchanges {
   /// Other packages have answered operations. Devices with an open channel here, which do not ask by
   /// themselves, may have sent them.
   func tellOthers(_ owners: Set<Owner>) {
-    for other in accounts.users.accounts where other !== accounts {
-      other.core.tell(.answeredElsewhere(owners))
-    }
+    accounts.users.tellOthers(.answeredElsewhere(owners), than: accounts)
   }
 
   func takeAnswersElsewhere(of owners: Set<Owner>) {

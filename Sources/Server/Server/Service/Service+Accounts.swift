@@ -33,27 +33,38 @@ extension Service {
 
   /// What an operator's request carries: 32 hexadecimal digits in the file `operator.key`, made
   /// the first time. Text, so that it can be put into a header by hand.
-  func operatorKey() throws(ServerError) -> String { try accounts.operatorKey() }
+  func operatorKey() throws(ServerError) -> String {
+    defer { handOut() }
+    return try accounts.operatorKey()
+  }
 
   /// Changes the keys that seal tokens. Tokens of before stay good, so nobody has to log in.
-  func rotateKeys() throws(ServerError) { try accounts.rotateKeys() }
+  func rotateKeys() throws(ServerError) {
+    defer { handOut() }
+    try accounts.rotateKeys()
+  }
 
   /// Opens a session for a user whom an `AuthenticationProvider` has vouched for.
   public func login(
     _ record: UserRecord, device: String, package: String? = nil, key: [UInt8]? = nil
   ) throws(ServerError) -> TokenPair {
-    try accounts.login(record, device: device, package: package, key: key)
+    defer { handOut() }
+    return try accounts.login(record, device: device, package: package, key: key)
   }
 
   /// Opens a session for a user of an issuer, and keeps what the token says as the rights of now.
   public func login(
     _ login: TokenLogin, device: String, package: String? = nil, key: [UInt8]? = nil
   ) throws(ServerError) -> TokenPair {
-    try accounts.login(login, device: device, package: package, key: key)
+    defer { handOut() }
+    return try accounts.login(login, device: device, package: package, key: key)
   }
 
   /// A token of an issuer was seen: what it says are the user's rights of now, where it is the newest.
-  func note(_ login: TokenLogin) throws(ServerError) { try accounts.note(login) }
+  func note(_ login: TokenLogin) throws(ServerError) {
+    defer { handOut() }
+    try accounts.note(login)
+  }
 
   /// Renews a session with the user's record as it is now.
   ///
@@ -63,25 +74,31 @@ extension Service {
     _ refreshToken: String, device: String, proof: TokenProof? = nil,
     provider: any AuthenticationProvider
   ) throws(ServerError) -> TokenPair {
-    try accounts.renew(refreshToken, device: device, proof: proof, provider: provider)
+    defer { handOut() }
+    return try accounts.renew(refreshToken, device: device, proof: proof, provider: provider)
   }
 
   /// What is known of the session that a refresh token names: for a simulation that judges by itself.
   package func knownSession(
     _ refreshToken: String
   ) throws(ServerError) -> (used: Int64, isOpen: Bool)? {
-    try accounts.knownSession(refreshToken)
+    defer { handOut() }
+    return try accounts.knownSession(refreshToken)
   }
 
   /// Whether the session of a request is open. A token lives on for 15 minutes; its session may end
   /// before. Throws `revokedToken` and `staleRights`.
-  public func check(_ identity: Identity) throws(ServerError) { try accounts.check(identity) }
+  public func check(_ identity: Identity) throws(ServerError) {
+    defer { handOut() }
+    try accounts.check(identity)
+  }
 
   /// Ends the sessions of a user, on one device or on all, and closes their open lines. A business
   /// transaction that has begun is finished.
   public func revoke(
     user: String, device: String? = nil, reason: String = "loggedOut"
   ) throws(ServerError) {
+    defer { handOut() }
     try accounts.revoke(user: user, device: device, reason: reason)
   }
 
@@ -89,32 +106,39 @@ extension Service {
   func logout(
     _ refreshToken: String, device: String, isUnregistering: Bool
   ) throws(ServerError) -> String? {
-    try accounts.logout(refreshToken, device: device, isUnregistering: isUnregistering)
+    defer { handOut() }
+    return try accounts.logout(refreshToken, device: device, isUnregistering: isUnregistering)
   }
 
   /// An activation code for a user: who has it logs in on one device, without a password.
   func makeActivation(
     of user: String, template: String?
   ) throws(ServerError) -> (code: String, expires: Timestamp) {
-    try accounts.makeActivation(of: user, template: template)
+    defer { handOut() }
+    return try accounts.makeActivation(of: user, template: template)
   }
 
   /// Opens a session for who has an activation code. Throws `wrongLogin`.
   func activate(
     _ text: String, of user: String, device: String, package: String? = nil, key: [UInt8]? = nil
   ) throws(ServerError) -> (UserRecord, TokenPair) {
-    try accounts.activate(text, of: user, device: device, package: package, key: key)
+    defer { handOut() }
+    return try accounts.activate(text, of: user, device: device, package: package, key: key)
   }
 
   /// All devices that were here.
-  package func devices() throws(ServerError) -> [RegisteredDevice] { try accounts.devices() }
+  package func devices() throws(ServerError) -> [RegisteredDevice] {
+    defer { handOut() }
+    return try accounts.devices()
+  }
 
   /// What an operator does with a device. Throws `badRequest` where there is no such device, or this
   /// cannot be done with it.
   package func decide(
     _ verb: DeviceVerb, _ owner: Owner, reason: String, withPending: Bool
   ) throws(ServerError) -> RegisteredDevice {
-    try accounts.decide(
+    defer { handOut() }
+    return try accounts.decide(
       verb, owner, reason: reason, withPending: withPending,
       waiting: accounts.users.services.reduce(0) { $0 + $1.unanswered(of: owner) })
   }
@@ -123,7 +147,8 @@ extension Service {
 
   /// Registers a device by another template; its settings travel at once.
   func assign(_ template: String, to owner: Owner) throws(ServerError) -> RegisteredDevice {
-    try accounts.assign(template, to: owner)
+    defer { handOut() }
+    return try accounts.assign(template, to: owner)
   }
 
   /// Notes what a device says about the order to wipe itself. Throws `badRequest` where the receipt is
@@ -131,18 +156,28 @@ extension Service {
   package func take(
     _ receipt: WipeReceipt, _ text: String, from owner: Owner
   ) throws(ServerError) {
+    defer { handOut() }
     try accounts.take(receipt, text, from: owner)
   }
 
   /// The templates have changed: open channels look whether their devices have older settings.
-  func templatesChanged() { accounts.templatesChanged() }
+  func templatesChanged() {
+    defer { handOut() }
+    accounts.templatesChanged()
+  }
 
   /// Writes the visits that have waited for long enough, in one transaction. Call it each second. A
   /// store that fails is heard of by `storeFailed`; the visits stay.
-  func keepDueVisits() { accounts.keepDueVisits() }
+  func keepDueVisits() {
+    defer { handOut() }
+    accounts.keepDueVisits()
+  }
 
   /// Writes all visits that wait, in one transaction.
-  func keepVisits() throws(ServerError) { try accounts.keepVisits() }
+  func keepVisits() throws(ServerError) {
+    defer { handOut() }
+    try accounts.keepVisits()
+  }
 
   /// No other package of the server knows the service any more.
   func leaveOthers() { accounts.users.remove(self) }

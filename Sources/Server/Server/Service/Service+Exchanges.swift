@@ -35,11 +35,17 @@ extension Service {
   ) -> Exchange {
     let exchange = exchanges.begin(
       request, identity, isChannel: isChannel, until: until, from: self)
+    // What happened while it opened concerns the others.
+    handOut()
     exchanges.list(exchange)
+    handOut()
     return exchange
   }
 
-  func next(of exchange: Exchange) -> Exchange.Step { exchanges.next(of: exchange) }
+  func next(of exchange: Exchange) -> Exchange.Step {
+    defer { handOut() }
+    return exchanges.next(of: exchange)
+  }
 
   /// The device went away, or the driver stops.
   public func close(_ exchange: Exchange) { exchanges.close(exchange) }
@@ -49,14 +55,21 @@ extension Service {
 
   /// Whether more of an answer may leave that has begun: it ends with its token, its session and its
   /// user. Of a store that cannot be read the answer itself tells.
-  func mayGoOn(_ exchange: Exchange) -> Bool { exchanges.mayGoOn(exchange) }
+  func mayGoOn(_ exchange: Exchange) -> Bool {
+    defer { handOut() }
+    return exchanges.mayGoOn(exchange)
+  }
 
   /// The records of users may have changed: lines of those that are gone, or whose sessions have
   /// ended, are closed; the others look at their rights again.
-  func recordsChanged() throws(ServerError) { try exchanges.recordsChanged() }
+  func recordsChanged() throws(ServerError) {
+    defer { handOut() }
+    try exchanges.recordsChanged()
+  }
 
   /// A reader has read. Nobody may want it any more.
   func finish(_ pending: PendingRead, _ result: Result<PageRead.Round, StoreError>) {
+    defer { handOut() }
     exchanges.finish(pending, result)
   }
 
@@ -65,7 +78,8 @@ extension Service {
   package func mayLeave(
     _ reference: BigReference, _ question: ContentQuestion, to identity: Identity
   ) throws(ServerError) -> Bool {
-    try exchanges.mayLeave(reference, question, to: identity)
+    defer { handOut() }
+    return try exchanges.mayLeave(reference, question, to: identity)
   }
 
   /// What the cache says of a big value, if this user may have its row, and it is the one that the
@@ -73,10 +87,14 @@ extension Service {
   package func reference(
     _ question: ContentQuestion, for identity: Identity
   ) throws(ServerError) -> Result<(BigReference, Entity, Int), ContentRefusal> {
-    try exchanges.reference(question, for: identity)
+    defer { handOut() }
+    return try exchanges.reference(question, for: identity)
   }
 
   /// Purges what is old or too much. Call it once an hour; days count as they are seen.
   @discardableResult
-  public func compact() throws(ServerError) -> Compaction { try exchanges.compact() }
+  public func compact() throws(ServerError) -> Compaction {
+    defer { handOut() }
+    return try exchanges.compact()
+  }
 }

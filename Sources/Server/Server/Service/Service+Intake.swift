@@ -7,21 +7,27 @@ extension Service {
   var rejectedRows: RejectedRows { intake.rejectedRows }
 
   /// Call it before the business system is asked. A load that was not ended is forgotten.
-  public func beginLoad() throws(ServerError) -> LoadTicket { try intake.beginLoad() }
+  public func beginLoad() throws(ServerError) -> LoadTicket {
+    defer { handOut() }
+    return try intake.beginLoad()
+  }
 
   /// Takes rows as the load brings them.
   public func stage(_ ticket: LoadTicket, _ entity: Entity, _ rows: [RowImage]) throws(ServerError)
   {
+    defer { handOut() }
     try intake.stage(ticket, entity, rows)
   }
 
   /// Takes a batch that was encoded already; in a first load one numbered transaction.
   func take(_ ticket: LoadTicket, _ batch: LoadBatch) throws(ServerError) {
+    defer { handOut() }
     try intake.take(ticket, batch)
   }
 
   /// Keeps why a row of the business system is not in the cache.
   public func stage(_ ticket: LoadTicket, rejected row: RejectedRow) throws(ServerError) {
+    defer { handOut() }
     try intake.stage(ticket, rejected: row)
   }
 
@@ -31,15 +37,20 @@ extension Service {
 
   /// The load ended properly: applies what differs. Call it until it says `.done`.
   public func endLoad(_ ticket: LoadTicket) throws(ServerError) -> LoadStep {
-    try intake.endLoad(ticket, unwritten: operations.unwritten)
+    defer { handOut() }
+    return try intake.endLoad(ticket, unwritten: operations.unwritten)
   }
 
   /// Objects that must be read again and that nobody is changing at present; nil when there are
   /// none. Ask after each load and after each replay.
-  public func nextReadBack() throws(ServerError) -> ReadBackTask? { try intake.nextReadBack() }
+  public func nextReadBack() throws(ServerError) -> ReadBackTask? {
+    defer { handOut() }
+    return try intake.nextReadBack()
+  }
 
   /// Applies what was read. Objects that were touched meanwhile are asked for once more.
   public func finish(_ task: ReadBackTask, _ rows: [RowImage]) throws(ServerError) {
+    defer { handOut() }
     try exchanges.finish(task, rows)
   }
 
@@ -47,35 +58,55 @@ extension Service {
   public func abandon(_ task: ReadBackTask) { intake.abandon(task) }
 
   /// A comparison of all rows in slices begins.
-  func beginComparison() throws(ServerError) { try intake.beginComparison() }
+  func beginComparison() throws(ServerError) {
+    defer { handOut() }
+    try intake.beginComparison()
+  }
 
   /// Notes what differs to be read again, and gives how much that is; nil where it is more than is
   /// read one by one.
-  func compare(_ batch: LoadBatch) throws(ServerError) -> Int? { try intake.compare(batch) }
+  func compare(_ batch: LoadBatch) throws(ServerError) -> Int? {
+    defer { handOut() }
+    return try intake.compare(batch)
+  }
 
   /// Every slice was read. Gives how many rows are read again; nil as above.
-  func finishComparison() throws(ServerError) -> Int? { try intake.finishComparison() }
+  func finishComparison() throws(ServerError) -> Int? {
+    defer { handOut() }
+    return try intake.finishComparison()
+  }
 
   func endComparison() { intake.endComparison() }
 
   /// Where to begin to ask the business system; nil where nothing is known and a load must come
   /// first.
-  public func sourceCursor() throws(ServerError) -> String? { try intake.sourceCursor() }
+  public func sourceCursor() throws(ServerError) -> String? {
+    defer { handOut() }
+    return try intake.sourceCursor()
+  }
 
   /// Notes what the business system hints at: objects are read by `nextReadBack`. Gives whether a
   /// load must begin from now on.
   public func take(_ changes: BusinessChanges) throws(ServerError) -> Bool {
-    try intake.take(changes, unwritten: operations.unwritten)
+    defer { handOut() }
+    return try intake.take(changes, unwritten: operations.unwritten)
   }
 
   /// A look for changes of others begins. Call it before the business system is asked.
-  public func beginLook() -> Int64 { intake.beginLook(performing: operations.performing) }
+  public func beginLook() -> Int64 {
+    defer { handOut() }
+    return intake.beginLook(performing: operations.performing)
+  }
 
   /// The look has ended, and what it found is taken; `needsLoad`: a load begins for it.
   public func endLook(_ look: Int64, needsLoad: Bool) {
+    defer { handOut() }
     intake.endLook(look, needsLoad: needsLoad, unwritten: operations.unwritten)
   }
 
   /// The business system could not be asked.
-  public func failLook(_ look: Int64) { intake.failLook(look) }
+  public func failLook(_ look: Int64) {
+    defer { handOut() }
+    intake.failLook(look)
+  }
 }

@@ -13,12 +13,16 @@ extension Service {
 
   /// The next chain to perform, claimed; nil when none is ready. What a crash left comes first,
   /// with a step that asks whether it was performed.
-  public func nextReplay() throws(ServerError) -> ReplayTask? { try operations.nextReplay() }
+  public func nextReplay() throws(ServerError) -> ReplayTask? {
+    defer { handOut() }
+    return try operations.nextReplay()
+  }
 
   /// The next chains, claimed in one transaction. No two are about one object; they must be
   /// performed one after the other, in this order.
   public func nextReplays(limit: Int) throws(ServerError) -> [ReplayTask] {
-    try operations.nextReplays(limit: limit)
+    defer { handOut() }
+    return try operations.nextReplays(limit: limit)
   }
 
   /// When `nextReplay` may have something that it has not now; nil when nothing waits for a time.
@@ -26,7 +30,8 @@ extension Service {
 
   /// Takes what the business system said to the task's last step, and says what to do next.
   public func report(_ task: ReplayTask, _ report: ReplayReport) throws(ServerError) -> ReplayStep {
-    try operations.report(task, report)
+    defer { handOut() }
+    return try operations.report(task, report)
   }
 
   /// The same for several, in the order in which they were performed; those that come to their
@@ -34,13 +39,15 @@ extension Service {
   public func report(
     _ reports: [(task: ReplayTask, report: ReplayReport)]
   ) throws(ServerError) -> [ReplayStep] {
-    try operations.report(reports)
+    defer { handOut() }
+    return try operations.report(reports)
   }
 
   /// Ends an unknown outcome. `accepted` reads the object first, so its answer comes with the next
   /// replays. Throws `badRequest` when there is no such operation, its outcome is known, or it is being
   /// decided.
   public func decide(_ id: OperationID, _ decision: OperationDecision) throws(ServerError) {
+    defer { handOut() }
     try operations.decide(id, decision)
   }
 
@@ -49,7 +56,8 @@ extension Service {
   package func take(
     _ piece: ContentPiece, from identity: Identity
   ) throws(ServerError) -> Result<(progress: ContentProgress, isTaken: Bool), ContentRefusal> {
-    try operations.take(piece, from: identity)
+    defer { handOut() }
+    return try operations.take(piece, from: identity)
   }
 
   /// Under which the business system knows who performs.
@@ -57,12 +65,21 @@ extension Service {
 
   /// To be called each second, and when another node has committed something. A node that follows
   /// learns what the leader has done; the leader takes what other nodes have taken in.
-  public func catchUp() throws(ServerError) { try operations.catchUp() }
+  public func catchUp() throws(ServerError) {
+    defer { handOut() }
+    try operations.catchUp()
+  }
 
   /// Catches up; whether operations to perform have come. A store that fails is heard of by the event
   /// `storeFailed`.
-  func catchUpFindsWork() -> Bool { operations.catchUpFindsWork() }
+  func catchUpFindsWork() -> Bool {
+    defer { handOut() }
+    return operations.catchUpFindsWork()
+  }
 
   /// Throws where what is remembered may be too old to be given to a device.
-  package func requireRecentView() throws(ServerError) { try core.requireRecentView() }
+  package func requireRecentView() throws(ServerError) {
+    defer { handOut() }
+    try core.requireRecentView()
+  }
 }

@@ -35,8 +35,8 @@ public final class Service: ServiceRoom, ServedPackageService, ExchangeSource {
     operations = Operations(core: core, accounts: accounts, intake: intake)
     exchanges = Exchanges(
       core: core, accounts: accounts, intake: intake, operations: operations)
-    core.onEvent = { [unowned self] in take($0) }
     users.add(self)
+    defer { handOut() }
     accounts.tokenUsers.set(greatestAge: .seconds(limits.issuerRightsHours * 3_600))
     try guarded { () throws(StoreError) in try intake.readRejectedRows() }
     guard store.leads else {
@@ -56,7 +56,12 @@ public final class Service: ServiceRoom, ServedPackageService, ExchangeSource {
   /// Gets each event that concerns the driver, from now on.
   package func listen(_ listener: @escaping (ServiceEvent) -> Void) { listeners.append(listener) }
 
-  /// What has happened goes to the rooms above, and to the driver.
+  /// Ends a call: what has happened goes to the exchanges, to other packages and to the driver.
+  func handOut() {
+    while let event = core.events.next() { take(event) }
+    accounts.users.handOut()
+  }
+
   private func take(_ event: ServiceEvent) {
     switch event {
     case .changed(let partitions, let answered, let since):
@@ -83,10 +88,22 @@ public final class Service: ServiceRoom, ServedPackageService, ExchangeSource {
   public var era: String { store.era }
 
   /// The number of the last numbered transaction.
-  public func clock() throws(ServerError) -> Int64 { try core.clock() }
+  public func clock() throws(ServerError) -> Int64 {
+    defer { handOut() }
+    return try core.clock()
+  }
 
   /// Whether a first load has ended.
-  public func isLoaded() throws(ServerError) -> Bool { try core.isLoaded() }
+  public func isLoaded() throws(ServerError) -> Bool {
+    defer { handOut() }
+    return try core.isLoaded()
+  }
+
+  /// What may be written, or must not be read from a file that nobody finds any more.
+  func guarded<Result>(_ body: () throws(StoreError) -> Result) throws(ServerError) -> Result {
+    defer { handOut() }
+    return try core.guarded(body)
+  }
 
   /// Whether the store takes what is written; throws what stands in the way.
   public func probe() throws(ServerError) {
