@@ -1,5 +1,6 @@
 import FerryConnector
 import FerryModel
+import FerryTestKit
 import FerryWire
 import Testing
 
@@ -25,8 +26,10 @@ import Testing
   }
 
   /// The newer version, over what the business system has by now.
-  private func moved(_ entities: [Entity] = Shop.all) throws -> Bench {
-    let new = try Bench(version("1.1", entities), on: old)
+  private func moved(
+    _ entities: [Entity] = Shop.all, wrap: @escaping (any Store) -> any Store = { $0 }
+  ) throws -> Bench {
+    let new = try Bench(version("1.1", entities), on: old, wrap: wrap)
     for row in old.business.images(Shop.product) {
       if let values = row.values { new.business.put(Shop.product, values) }
     }
@@ -130,6 +133,20 @@ import Testing
     #expect(device.answers[id]?.outcome == .replayResult)
   }
 
+  @Test("In a store of several nodes nobody performs it: another node may still serve the version")
+  func severalNodes() throws {
+    let id = try sendChange()
+    old.stop()
+    let new = try moved { SharedStore($0) }
+    let device = try updated(new, open: [id])
+    for _ in 0..<3 {
+      new.clock.advance(600)
+      try device.exchange()
+    }
+    #expect(new.service.queue.count == 0 && device.answers[id] == nil)
+    #expect(try new.service.store.known([id])[0]?.isElsewhere == true)
+  }
+
   @Test("What may have been performed is asked for first")
   func mayHaveRun() throws {
     let id = try sendChange()
@@ -175,4 +192,12 @@ import Testing
     #expect(ben.answers.isEmpty && new.service.exchanges.takeOver.afterReading.isEmpty)
     #expect(try new.service.store.known([id])[0]?.isElsewhere == true)
   }
+}
+
+/// A store that says that several nodes may use it, as one in PostgreSQL.
+private final class SharedStore: StoreDecorator {
+  let inner: any Store
+  let isShared: Bool = true
+
+  init(_ inner: any Store) { self.inner = inner }
 }

@@ -1,4 +1,5 @@
 import Ferry
+import FerryModel
 import FerrySQLite
 import FerryVault
 import FerryWire
@@ -97,6 +98,30 @@ struct SecretsTests {
       }
       try await database.onlineLogin(user: "nancy", password: "")
       #expect(try setting(.refreshToken, database)?.hasPrefix("kept:") == false)
+      await database.close()
+      await server.stop()
+    }
+  }
+
+  @Test("The login key moves with them: the session is renewed, and only the store has the key")
+  func movedLoginKey() async throws {
+    try await withFolder { folder in
+      let server = try await Trade.server()
+      server.users.add("nancy", claims: [:])
+      let path = "\(folder)/trade.db"
+      var database = try open(path, nil, server)
+      try await database.onlineLogin(user: "nancy", password: "")
+      try database.subscribe()
+      let key = try #require(try setting(.loginKey, database).flatMap { Base64.decode($0) })
+      await database.close()
+
+      let store = FileSecrets(folder: "\(folder)/secrets")
+      database = try open(path, DatabaseSecrets(name: "trade", in: store), server)
+      // The access token has ended: without the key to which the session is bound nobody renews it.
+      await server.advance(by: .seconds(3_600))
+      try await database.synchronize()
+      #expect(try store.secret("trade login key") == key)
+      #expect(try setting(.loginKey, database) == nil)
       await database.close()
       await server.stop()
     }
