@@ -118,6 +118,39 @@ struct UserTests {
     }
   }
 
+  @Test("Packages are named when a user is added, changed, listed, and taken back to all")
+  func packages() throws {
+    try withFile { file in
+      let add = ["user", "add", "--file", file, "--name", "nancy", "--password-stdin"]
+      let wrong = try RunningFerry.run(add + ["--package", "Travel:1.0"], input: "p\n")
+      #expect(wrong.code == 2 && wrong.said.contains("without a version"), "\(wrong.said)")
+      let added = try RunningFerry.run(
+        add + ["--package", "Travel", "--package", "Hr"], input: "p\n")
+      #expect(added.code == 0, "\(added.said)")
+      #expect(try users(file).record(of: "nancy")?.packages == .only(["Travel", "Hr"]))
+      let change = ["user", "change", "--file", file, "--name", "nancy"]
+      // What is not named stays.
+      #expect(try RunningFerry.run(change + ["--role", "office"]).code == 0)
+      #expect(try users(file).record(of: "nancy")?.packages == .only(["Travel", "Hr"]))
+      #expect(
+        try RunningFerry.run(["user", "list", "--file", file]).said
+          == "nancy  roles office  packages Travel, Hr\n")
+      let less = try RunningFerry.run(change + ["--package", "Hr", "--json"])
+      #expect(less.said.contains(#""packages":["Hr"]},"changed":["packages"]"#), "\(less.said)")
+      #expect(try users(file).record(of: "nancy")?.packages == .only(["Hr"]))
+      let both = try RunningFerry.run(change + ["--package", "Hr", "--all-packages"])
+      #expect(both.code == 2, "\(both.said)")
+      #expect(try RunningFerry.run(add + ["--all-packages"], input: "p\n").code == 2)
+      #expect(try RunningFerry.run(change + ["--all-packages"]).code == 0)
+      #expect(try users(file).record(of: "nancy")?.packages == .all)
+      // A list that was written by hand and is none is not dropped.
+      let text = #"{"users": [{"name": "a", "passwordHash": "$x", "packages": "Hr"}]}"#
+      try text.write(toFile: file, atomically: true, encoding: .utf8)
+      #expect(try RunningFerry.run(add, input: "p\n").said.contains("users.json:1:12"))
+      #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
+    }
+  }
+
   private func stored(_ file: String, _ field: String) throws -> String? {
     try JSONNode.parse([UInt8](Data(contentsOf: URL(filePath: file))))["users"]?.array?.first?[
       field]?.string

@@ -47,6 +47,17 @@ struct WhyUserTests {
     #expect(WhyUser.sentence(Self.tina, rule: rule, values: values) == sentence)
   }
 
+  @Test("A package that the user may not use is the first reason")
+  func package() {
+    var tina = Self.tina
+    #expect(WhyUser.refusal(tina, package: "Travel:1.0") == nil)
+    tina.packages = ["Travel"]
+    #expect(WhyUser.refusal(tina, package: "Travel:1.0") == nil)
+    tina.packages = ["Hr"]
+    #expect(
+      WhyUser.refusal(tina, package: "Travel:1.0") == "tina may not use the package Travel:1.0.")
+  }
+
   @Test("A user who is not in the file is named, and a device has no other user")
   func wrongUse() throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).json")

@@ -119,6 +119,23 @@ struct TokenTests {
     }
   }
 
+  @Test("Once a rule names packages, a user has those of the rules that fit, and no others")
+  func packages() throws {
+    func allowed(_ rules: String, _ token: String) throws -> AllowedPackages {
+      let mapping = try Mapping(Array(#"{"rules":[\#(rules)]}"#.utf8), name: "m")
+      return try mapping.apply(to: try JSONNode.parse(Array(token.utf8))).packages
+    }
+    let role = #"{"from":"groups","is":"sales","role":"sales"}"#
+    let rules = [
+      role, #"{"from":"groups","is":"sales","packages":["Travel","Hr"]}"#,
+      #"{"from":"groups","is":["boss","sales"],"packages":"Hr"}"#,
+    ].joined(separator: ",")
+    #expect(try allowed(role, #"{"groups":["sales"]}"#) == .all)
+    #expect(try allowed(rules, #"{"groups":["sales"]}"#) == .only(["Travel", "Hr"]))
+    #expect(try allowed(rules, #"{"groups":["boss"]}"#) == .only(["Hr"]))
+    #expect(try allowed(rules, #"{"groups":["other"]}"#) == .only([]))
+  }
+
   @Test("A rotated key is fetched once; made-up key names cost one request a minute")
   func rotation() async throws {
     let bench = try IssuerBench(keys: ["k1": .rsa])
@@ -197,6 +214,9 @@ struct TokenTests {
       ("{", "m.json:1"), ("{}", "no rules"), (#"{"rules":[{}]}"#, "from"),
       (#"{"rules":[{"from":"a"}]}"#, "gives nothing"),
       (#"{"rules":[{"from":"a","role":"boss"}]}"#, "every value"),
+      (#"{"rules":[{"from":"a","is":"b","packages":["Travel:1.0"]}]}"#, "list of names"),
+      (#"{"rules":[{"from":"a","is":"b","packages":[["Travel"]]}]}"#, "list of names"),
+      (#"{"rules":[{"from":"a","packages":["Travel"]}]}"#, "every value"),
       (#"{"rules":[{"form":"a"}]}"#, "\"form\" is unknown"),
     ] {
       #expect { try Mapping(Array(text.utf8), name: "m.json") } throws: { error in

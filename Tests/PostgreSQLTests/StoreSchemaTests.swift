@@ -71,6 +71,15 @@ struct StoreSchemaTests {
     #expect(try store.registeredDevices().count == 2)
   }
 
+  /// A column that a step adds, what takes it away, and what the step says.
+  private static func obstacle(_ table: String, _ column: String) -> (String, String, String) {
+    (
+      "ALTER TABLE ferry_store.\(table) ADD COLUMN \(column) text",
+      "ALTER TABLE ferry_store.\(table) DROP COLUMN \(column)",
+      "column \"\(column)\" of relation \"\(table)\" already exists"
+    )
+  }
+
   @Test(
     "A step that fails changes nothing, and is done when it can be", arguments: 1..<Schema.version)
   func failing(_ from: Int64) throws {
@@ -82,11 +91,8 @@ struct StoreSchemaTests {
         "CREATE VIEW ferry_store.obstacle AS SELECT package FROM ferry_store.registered_device",
         "DROP VIEW ferry_store.obstacle", "cannot drop column package"
       )
-      : (
-        "ALTER TABLE ferry_store.server ADD COLUMN session_changes text",
-        "ALTER TABLE ferry_store.server DROP COLUMN session_changes",
-        "column \"session_changes\" of relation \"server\" already exists"
-      )
+      : StoreSchemaTests.obstacle(
+        from == 3 ? "server" : "token_user", from == 3 ? "session_changes" : "packages")
     try other.execute(obstacle)
     let before = try other.value(
       "SELECT json_agg(d ORDER BY d::text)::text FROM ferry_store.registered_device AS d")

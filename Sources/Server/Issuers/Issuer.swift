@@ -98,7 +98,7 @@ public struct Issuer: TokenProvider {
     }
     let user = UserRecord(
       name: TokenLogin.user(issuer: name, identity: identity), roles: outcome.roles,
-      claims: outcome.claims)
+      claims: outcome.claims, packages: outcome.packages)
     return Judgement(login: TokenLogin(record: user, issued: issued), outcome: outcome)
   }
 

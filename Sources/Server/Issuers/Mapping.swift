@@ -1,13 +1,17 @@
 import FerryJSON
 import FerryModel
+public import FerryServer
 
-/// Which claims and groups of an issuer's tokens give which roles and claims here.
+/// Which claims and groups of an issuer's tokens give which roles, claims and packages here.
 ///
 ///     {"issuer": "https://login.example.com/acme", "identity": "oid", "tenant": "72f9…",
 ///      "rules": [
 ///        {"from": "agency", "claim": "agency"},
 ///        {"from": ["realm_access", "roles"], "is": "ferry-sales", "role": "sales"},
-///        {"from": "groups", "is": "9f1c…", "role": "manager", "claims": {"agency": ["AG-01"]}}]}
+///        {"from": "groups", "is": "9f1c…", "role": "manager", "claims": {"agency": ["AG-01"]},
+///          "packages": ["Travel"]}]}
+///
+/// Once a rule names packages, a user may use those of the rules that fit, and no others.
 public struct Mapping: Sendable, Equatable {
   /// One line of the mapping.
   public struct Rule: Sendable, Equatable {
@@ -19,6 +23,8 @@ public struct Mapping: Sendable, Equatable {
     public let claim: String?
     public let roles: [String]
     public let claims: [String: [String]]
+    /// Names of packages, each for all its versions.
+    public let packages: [String]
 
     /// As it is called in messages.
     public var name: String {
@@ -41,8 +47,10 @@ public struct Mapping: Sendable, Equatable {
     identity = "sub"
     tenant = nil
     rules =
-      claims.map { Rule(path: [$0], values: nil, claim: $0, roles: [], claims: [:]) }
-      + roles.map { Rule(path: ["roles"], values: [$0], claim: nil, roles: [$0], claims: [:]) }
+      claims.map { Rule(path: [$0], values: nil, claim: $0, roles: [], claims: [:], packages: []) }
+      + roles.map {
+        Rule(path: ["roles"], values: [$0], claim: nil, roles: [$0], claims: [:], packages: [])
+      }
   }
 
   /// Reads a file. Errors: `badMapping`, which names line and column.
@@ -75,7 +83,7 @@ public struct Mapping: Sendable, Equatable {
     }
     var rules: [Rule] = []
     for node in nodes {
-      let fields = ["from", "is", "claim", "role", "roles", "claims"]
+      let fields = ["from", "is", "claim", "role", "roles", "claims", "packages"]
       for member in node.object ?? [] where !fields.contains(member.key) {
         throw wrong(
           member.keyOffset, "\"\(member.key)\" is unknown",
@@ -88,9 +96,19 @@ public struct Mapping: Sendable, Equatable {
       let claims = ClaimMembers.read(node["claims"])
       let roles = Mapping.texts(node["role"]) + Mapping.texts(node["roles"])
       let claim = node["claim"]?.string
-      guard claim != nil || !roles.isEmpty || !claims.isEmpty else {
+      let packages = Mapping.texts(node["packages"])
+      guard packages.allSatisfy(AllowedPackages.isName),
+        packages.count == node["packages"].map({ $0.array?.count ?? 1 }) ?? 0
+      else {
         throw wrong(
-          node.offset, "the rule gives nothing", "Add \"claim\", \"role\" or \"claims\".")
+          node["packages"]?.offset ?? node.offset,
+          "\"packages\" is not a list of names of packages",
+          "Write \"packages\": [\"Travel\"], without a version.")
+      }
+      guard claim != nil || !roles.isEmpty || !claims.isEmpty || !packages.isEmpty else {
+        throw wrong(
+          node.offset, "the rule gives nothing",
+          "Add \"claim\", \"role\", \"claims\" or \"packages\".")
       }
       let values = node["is"].map { Mapping.texts($0) }
       guard claim != nil || values != nil else {
@@ -98,7 +116,10 @@ public struct Mapping: Sendable, Equatable {
           node.offset, "the rule gives rights to every value of \(path.joined(separator: "."))",
           "Say which with \"is\".")
       }
-      rules.append(Rule(path: path, values: values, claim: claim, roles: roles, claims: claims))
+      rules.append(
+        Rule(
+          path: path, values: values, claim: claim, roles: roles, claims: claims,
+          packages: packages))
     }
     self.rules = rules
   }
@@ -133,6 +154,7 @@ extension Mapping {
   public struct Outcome: Sendable, Equatable {
     public var roles: [String] = []
     public var claims: [String: [String]] = [:]
+    public var packages: AllowedPackages = .all
     /// Whether each rule fits, in their order.
     public var fits: [Bool] = []
   }
@@ -140,6 +162,7 @@ extension Mapping {
   /// Errors: `tooManyGroups`.
   public func apply(to payload: JSONNode) throws(IssuerError) -> Outcome {
     var outcome = Outcome()
+    if rules.contains(where: { !$0.packages.isEmpty }) { outcome.packages = .only([]) }
     for rule in rules {
       let values = try Mapping.values(at: rule.path, of: payload)
       let counted = values.filter { value in
@@ -153,6 +176,10 @@ extension Mapping {
       if let claim = rule.claim { outcome.add(counted, to: claim) }
       for (claim, values) in rule.claims.sorted(by: { $0.key < $1.key }) {
         outcome.add(values, to: claim)
+      }
+      if case .only(let names) = outcome.packages {
+        let more = rule.packages.filter { !outcome.packages.include($0) }
+        outcome.packages = .only(names + more)
       }
     }
     return outcome

@@ -121,25 +121,28 @@ extension PostgreSQLStore {
   }
 
   package func tokenUsers() throws(StoreError) -> [StoredTokenUser] {
-    let rows = try rows("SELECT user_name, roles, claims, issued FROM ferry_store.token_user", [])
+    let rows = try rows(
+      "SELECT user_name, roles, claims, issued, packages FROM ferry_store.token_user", [])
     return (0..<rows.count).map { row in
       StoredTokenUser(
         user: rows.exact(row, 0) ?? "", roles: ClaimText.decodeRoles(rows.exact(row, 1) ?? ""),
-        claims: ClaimText.decode(rows.exact(row, 2) ?? ""), issued: rows.integer(row, 3) ?? 0)
+        claims: ClaimText.decode(rows.exact(row, 2) ?? ""), issued: rows.integer(row, 3) ?? 0,
+        packages: ClaimText.decodePackages(rows.exact(row, 4)))
     }
   }
 
   package func keep(_ user: StoredTokenUser) throws(StoreError) {
     try write(
       """
-      INSERT INTO ferry_store.token_user (user_name, roles, claims, issued)
-      VALUES ($1, $2, $3, $4)
+      INSERT INTO ferry_store.token_user (user_name, roles, claims, issued, packages)
+      VALUES ($1, $2, $3, $4, $5)
       ON CONFLICT (user_name) DO UPDATE SET roles = excluded.roles, claims = excluded.claims,
-        issued = excluded.issued
+        issued = excluded.issued, packages = excluded.packages
       """,
       [
         .exact(user.user), .exact(ClaimText.encode(roles: user.roles)),
         .exact(ClaimText.encode(user.claims)), .integer(user.issued),
+        .exact(ClaimText.encode(packages: user.packages)),
       ])
   }
 

@@ -8,7 +8,7 @@ import FerryWorld
 /// `tables` are those of version 1 and never change; each step leads from one version to the next, all
 /// of them in one transaction. A schema that a newer server has is not touched.
 enum Schema {
-  static let version: Int64 = 4
+  static let version: Int64 = 5
   /// What a fence raises.
   static let termIsOver: String = "FY001"
   static let clockDiffers: String = "FY002"
@@ -97,12 +97,18 @@ enum Schema {
     case 1: statements = registrations
     case 2: statements = packages
     case 3: statements = sessionChanges
+    case 4: statements = userPackages
     default: throw StoreError.damaged("there is no migration from version \(version) of the store")
     }
     try line.use { connection throws(PostgreSQLError) in try connection.execute(statements) }
     _ = try line.rows(
       "UPDATE ferry_store.server SET schema_version = $1", [.integer(version + 1)])
   }
+
+  /// Version 5: users of issuers may have some packages only; NULL stands for all.
+  private static let userPackages: String = """
+    ALTER TABLE ferry_store.token_user ADD COLUMN packages text;
+    """
 
   /// Version 4: nodes remember open sessions, and see here that one may have ended.
   private static let sessionChanges: String = """

@@ -103,20 +103,25 @@ extension SQLiteStore {
 
   package func tokenUsers() throws(StoreError) -> [StoredTokenUser] {
     try sql { () throws(SQLiteError) in
-      try writer.rows("SELECT user, roles, claims, issued FROM token_user")
+      try writer.rows("SELECT user, roles, claims, issued, packages FROM token_user")
     }.map { row in
       StoredTokenUser(
         user: row[0].text ?? "", roles: ClaimText.decodeRoles(row[1].text ?? ""),
-        claims: ClaimText.decode(row[2].text ?? ""), issued: row[3].integer ?? 0)
+        claims: ClaimText.decode(row[2].text ?? ""), issued: row[3].integer ?? 0,
+        packages: ClaimText.decodePackages(row[4].text))
     }
   }
 
   package func keep(_ user: StoredTokenUser) throws(StoreError) {
     try sql { () throws(SQLiteError) in
       try writer.run(
-        "INSERT OR REPLACE INTO token_user (user, roles, claims, issued) VALUES (?, ?, ?, ?)",
+        """
+        INSERT OR REPLACE INTO token_user (user, roles, claims, issued, packages)
+        VALUES (?, ?, ?, ?, ?)
+        """,
         .text(user.user), .text(ClaimText.encode(roles: user.roles)),
-        .text(ClaimText.encode(user.claims)), .integer(user.issued))
+        .text(ClaimText.encode(user.claims)), .integer(user.issued),
+        .optional(ClaimText.encode(packages: user.packages)))
     }
   }
 

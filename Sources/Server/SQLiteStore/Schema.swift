@@ -5,7 +5,7 @@ import FerrySQLite
 /// A store has the version of the server that last opened it. `tables` are those of version 1 and
 /// never change; each step leads from one version to the next, in a transaction of its own.
 enum Schema {
-  static let version: Int64 = 5
+  static let version: Int64 = 6
   /// `FErS`.
   static let applicationID: Int64 = 0x4645_7253
 
@@ -91,6 +91,7 @@ enum Schema {
     case 2: try writer.execute(Schema.sessions)
     case 3: try writer.execute(Schema.packages)
     case 4: try writer.execute(Schema.registrations)
+    case 5: try writer.execute(Schema.userPackages)
     default:
       throw SQLiteError(
         code: 11, message: "there is no migration from version \(version) of the store", subject: ""
@@ -163,6 +164,11 @@ enum Schema {
     ALTER TABLE registered_device ADD COLUMN template TEXT;
     ALTER TABLE registered_device ADD COLUMN subscription TEXT;
     ALTER TABLE registered_device ADD COLUMN parameters TEXT NOT NULL DEFAULT '[]';
+    """
+
+  /// Version 6: users of issuers may have some packages only; NULL stands for all.
+  private static let userPackages: String = """
+    ALTER TABLE token_user ADD COLUMN packages TEXT;
     """
 
   private static let additions: String = """

@@ -18,6 +18,8 @@ final class DoorUsers: AuthenticationProvider {
     var removed: Set<String> = []
     var stamps: [String: String] = [:]
     var stale: Set<String> = []
+    /// What each user may use; all where it is not named.
+    var packages: [String: [String]] = [:]
   }
 
   private let state = Mutex(State())
@@ -34,7 +36,8 @@ final class DoorUsers: AuthenticationProvider {
       guard !state.removed.contains(user) else { return nil }
       return UserRecord(
         name: user, claims: ["employee": [user == "anna" ? "1" : "2"]],
-        stamp: state.stamps[user] ?? "first")
+        stamp: state.stamps[user] ?? "first",
+        packages: state.packages[user].map { .only($0) } ?? .all)
     }
   }
 
@@ -152,13 +155,15 @@ final class DoorBench {
   }
 
   /// A request that would be served, at any route.
-  func request(_ method: HTTPMethod?, _ path: String) throws -> HTTPRequest {
+  func request(
+    _ method: HTTPMethod?, _ path: String, package: String = PhotoBusiness.package.id
+  ) throws -> HTTPRequest {
     var request = HTTPRequest(
       method: method ?? .post, path: path, headers: ["Authorization": "Bearer \(token)"])
     switch path {
     case "/ferry/1/exchange", "/ferry/1/channel":
       let hello = Hello(
-        server: nil, package: PhotoBusiness.package.id, device: "phone", incarnation: "1",
+        server: nil, package: package, device: "phone", incarnation: "1",
         groups: [], partitions: [], open: [])
       request.body = Message.hello(hello).frame.encoded()
     case "/ferry/1/logs": request.body = Array("INFO loaded\n".utf8)

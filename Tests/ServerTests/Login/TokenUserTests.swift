@@ -34,6 +34,28 @@ struct TokenUserTests {
     #expect(bench.service.tokenUsers.record(of: name)?.claims == ["tenant": ["K03"]])
   }
 
+  @Test("Packages of the newest token are kept over a restart, and a change is seen at once")
+  func packages() throws {
+    func seen(_ packages: AllowedPackages) -> TokenLogin {
+      TokenLogin(
+        record: UserRecord(name: name, claims: ["employee": ["1"]], packages: packages),
+        issued: bench.clock.now)
+    }
+    _ = try bench.service.login(seen(.only(["shop"])), device: "phone")
+    let device = Device(bench, "phone", bench.identity(name))
+    let channel = bench.service.channel(
+      device.body(), by: device.identity, until: bench.clock.now.advanced(by: .seconds(900)))
+    try device.drain(channel)
+    #expect(bench.service.mayGoOn(channel))
+    var stirred = false
+    bench.service.onStir = { _ in stirred = true }
+    bench.clock.advance(1)
+    try bench.service.note(seen(.only(["other"])))
+    #expect(stirred && !bench.service.mayGoOn(channel))
+    try bench.restart()
+    #expect(bench.service.tokenUsers.record(of: name)?.packages == .only(["other"]))
+  }
+
   @Test("The operator chooses how old the newest token may be")
   func greatestAge() throws {
     var limits = ServiceLimits.standard

@@ -58,11 +58,14 @@ extension StoreSuite {
     },
     StoreCase("What tokens of an issuer said of their users is kept until it is old") { proof in
       let store = proof.store
-      let user = StoredTokenUser(
-        user: "https://login|e\u{301}", roles: ["a"], claims: ["x": ["1", "\u{e9}"]], issued: 5)
-      try store.keep(user)
-      try store.keep(user)
-      proof.expectEqual(try store.tokenUsers(), [user], "the users")
+      let allowed: [AllowedPackages] = [.only(["Tr\u{e9}vel", "Hr"]), .all, .only([])]
+      for packages in allowed + allowed {
+        let user = StoredTokenUser(
+          user: "https://login|e\u{301}", roles: ["a"], claims: ["x": ["1", "\u{e9}"]], issued: 5,
+          packages: packages)
+        try store.keep(user)
+        proof.expectEqual(try store.tokenUsers(), [user], "the users")
+      }
       try store.forgetTokenUsers(issuedBefore: 5)
       proof.expectEqual(try store.tokenUsers().count, 1, "users that are not old")
       try store.forgetTokenUsers(issuedBefore: 6)

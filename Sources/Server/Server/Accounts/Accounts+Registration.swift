@@ -29,8 +29,11 @@ extension Accounts {
       device.template = activation.template
     } else if device.template == nil {
       let name = package.map { String($0.prefix { $0 != ":" }) } ?? self.package.name
-      device.template = try templates.matching(
-        package: name, login: login(of: device.user))?.name
+      // The settings of a package are for those who may use it.
+      if provider?.record(of: device.user)?.packages.include(name) ?? true {
+        device.template = try templates.matching(
+          package: name, login: login(of: device.user))?.name
+      }
     }
     guard device.template != known?.template else { return }
     let now = world.clock.now.milliseconds
@@ -186,7 +189,12 @@ extension Accounts {
     do throws(ServerError) {
       try guarded { () throws(StoreError) in
         guard var device = try store.registeredDevice(owner) else { return }
-        device.subscription = "refused: \(failure.message)"
+        // The operator has to know more than the user may.
+        let allowed = packages(of: identity).include(id: body.hello.package)
+        device.subscription =
+          allowed
+          ? "refused: \(failure.message)"
+          : "refused: \(identity.user) may not use the package \(body.hello.package)"
         try store.keep(device)
       }
       registered[owner] = nil

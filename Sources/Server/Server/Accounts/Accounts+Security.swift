@@ -104,7 +104,7 @@ extension Accounts {
       try store.keep(
         StoredTokenUser(
           user: name, roles: login.record.roles, claims: login.record.claims,
-          issued: login.issued.milliseconds))
+          issued: login.issued.milliseconds, packages: login.record.packages))
     }
     // What waited for newer rights goes on.
     if !wasKnown {
@@ -192,6 +192,14 @@ extension Accounts {
     try revoke(
       user: session.user, device: session.device, reason: Sessions.Ending.credentialsChanged)
     throw Accounts.ended
+  }
+
+  /// Whether the user may use this package now.
+  func mayUsePackage(_ identity: Identity) -> Bool { packages(of: identity).include(package.name) }
+
+  /// As the user's record says now. Who has none is refused where the session is looked at.
+  func packages(of identity: Identity) -> AllowedPackages {
+    provider?.record(of: identity.user)?.packages ?? identity.packages
   }
 
   /// As it was at the last look at the store, where that was not long ago.

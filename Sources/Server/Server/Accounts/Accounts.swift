@@ -49,7 +49,8 @@ final class Accounts: ServiceRoom {
   /// Takes up what the tokens of issuers said before the start.
   func takeUpTokenUsers() throws(ServerError) {
     for user in try guarded({ () throws(StoreError) in try store.tokenUsers() }) {
-      let record = UserRecord(name: user.user, roles: user.roles, claims: user.claims)
+      let record = UserRecord(
+        name: user.user, roles: user.roles, claims: user.claims, packages: user.packages)
       _ = tokenUsers.note(
         TokenLogin(record: record, issued: Timestamp(milliseconds: user.issued)))
     }

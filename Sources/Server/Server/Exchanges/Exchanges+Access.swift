@@ -12,8 +12,8 @@ extension Exchanges {
       sets: parameters.sets, keys: parameters.keys.merging(keys) { $1 })
   }
 
-  /// Whether more of an answer may leave that has begun: it ends with its token, its session and its
-  /// user. Of a store that cannot be read the answer itself tells.
+  /// Whether more of an answer may leave that has begun: it ends with its token, its session, its user
+  /// and the user's right to the package. Of a store that cannot be read the answer itself tells.
   func mayGoOn(_ exchange: Exchange) -> Bool {
     let identity = exchange.state.identity
     guard exchange.state.phase != .ended else { return true }
@@ -23,6 +23,7 @@ extension Exchanges {
     {
       return false
     }
+    guard accounts.mayUsePackage(identity) else { return false }
     do throws(ServerError) {
       try accounts.check(identity)
       return true

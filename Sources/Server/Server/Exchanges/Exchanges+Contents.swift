@@ -51,6 +51,7 @@ extension Exchanges {
   func reference(
     _ question: ContentQuestion, for identity: Identity
   ) throws(ServerError) -> Result<(BigReference, Entity, Int), ContentRefusal> {
+    guard accounts.mayUsePackage(identity) else { return .failure(.noPackage) }
     let nothing = ContentRefusal(
       status: 404, code: "notFound",
       message: "\(question.entity) \(question.key) has no \(question.attribute) for this user",

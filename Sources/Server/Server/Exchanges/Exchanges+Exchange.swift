@@ -305,11 +305,13 @@ extension Exchanges {
         hint: "Check the address. If the server was replaced for good, call adoptServer and log in."
       )
     }
-    guard hello.package == package.id else {
+    // Who may not use a package does not learn that it is there.
+    let allowed = accounts.packages(of: identity)
+    guard hello.package == package.id, allowed.include(package.name) else {
       throw WireFailure(
         .unknownPackage,
         "this server has no package \(hello.package)"
-          + otherVersions(of: hello.package),
+          + (allowed.include(id: hello.package) ? otherVersions(of: hello.package) : ""),
         hint:
           "Update the app, or deploy its package on the server. `ferry deploy --list` shows all.")
     }

@@ -7,6 +7,9 @@ struct TokenIdentity: Sendable {
   var user: String { identity.user }
   fileprivate let identity: Identity
 
+  /// Whether the user may use the package of this id.
+  func mayUse(_ package: String) -> Bool { identity.packages.include(id: package) }
+
   /// Throws where the token is none of this server's, or has ended, or its user is gone.
   init(
     token: String, _ tokens: AccessTokens, _ provider: (any AuthenticationProvider)?,

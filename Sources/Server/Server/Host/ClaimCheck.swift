@@ -5,12 +5,14 @@ public import FerryModel
 /// Who lacks one logs in well and gets no rows, so it is told wherever an operator looks.
 public struct ClaimCheck: Sendable {
   private struct Need: Sendable {
+    let package: String
     let claim: String
     let entity: String
     let attribute: String
     let type: AttributeType
   }
 
+  private let packages: [String]
   private let needs: [Need]
   private let roles: [String]
 
@@ -22,14 +24,17 @@ public struct ClaimCheck: Sendable {
       roles.append(role)
     }
     self.roles = roles
-    needs = packages.flatMap(\.entities).flatMap { entity -> [Need] in
+    self.packages = packages.map(\.name)
+    needs = packages.flatMap { package in
+      package.entities.map { (package.name, $0) }
+    }.flatMap { (package: String, entity: Entity) -> [Need] in
       guard case .columns(let columns) = entity.partition else { return [] }
       return columns.compactMap { column in
         guard let claim = ClaimCheck.claim(of: column.source), claim != "user",
           let position = entity.position(of: column.attribute)
         else { return nil }
         return Need(
-          claim: claim, entity: entity.name, attribute: column.attribute,
+          package: package, claim: claim, entity: entity.name, attribute: column.attribute,
           type: entity.attributes[position].type)
       }
     }
@@ -49,6 +54,9 @@ public struct ClaimCheck: Sendable {
 
   /// One or two sentences for each fault; none where every rule finds what it asks for.
   public func faults(of user: UserRecord) -> [String] {
+    // Claims say nothing of what the user does not get.
+    if let no = fault(of: user.packages) { return [no] }
+    let needs = needs.filter { user.packages.include($0.package) }
     let asked = Set(needs.map(\.claim))
     let unasked = user.claims.keys.filter { !asked.contains($0) }.sorted()
     let missing = asked.subtracting(user.claims.keys).sorted()
@@ -62,7 +70,8 @@ public struct ClaimCheck: Sendable {
     let strange = user.roles.filter { role in
       !roles.isEmpty && !roles.contains { $0.hasBytes(of: role) }
     }
-    return missing.map { fault(missing: $0, unasked) } + unfit.filter { seen.insert($0).inserted }
+    return missing.map { fault(missing: $0, unasked, needs) }
+      + unfit.filter { seen.insert($0).inserted }
       + unasked.map { name in
         "No partition rule asks for the claim \(name)."
           + (asked.isEmpty ? "" : " \(NearestWord.cure(name, among: asked.sorted()))")
@@ -70,7 +79,20 @@ public struct ClaimCheck: Sendable {
       + strange.map { "No entity names the role \($0). \(NearestWord.cure($0, among: roles))" }
   }
 
-  private func fault(missing claim: String, _ unasked: [String]) -> String {
+  /// Nil where the user may use one of the packages at least.
+  private func fault(of allowed: AllowedPackages) -> String? {
+    guard case .only(let named) = allowed, !packages.contains(where: { allowed.include($0) }) else {
+      return nil
+    }
+    let names = packages.joined(separator: ", ")
+    return
+      "The user may use \(named.isEmpty ? "no package" : named.joined(separator: ", ")), and so "
+      + "gets no rows of \(names)."
+  }
+
+  private func fault(
+    missing claim: String, _ unasked: [String], _ needs: [Need]
+  ) -> String {
     var entities: [String] = []
     for need in needs where need.claim == claim && !entities.contains(need.entity) {
       entities.append(need.entity)

@@ -23,7 +23,7 @@ extension Router {
     } catch {
       return refusal(Router.status(of: error.code), error)
     }
-    return answer(no, request)
+    return answer(no, request, of: identity)
   }
 
   func give(_ request: HTTPRequest, to identity: TokenIdentity) async -> HTTPResponse {
@@ -45,7 +45,7 @@ extension Router {
     } catch {
       return refusal(Router.status(of: error.code), error)
     }
-    return answer(no, request)
+    return answer(no, request, of: identity)
   }
 
   /// Those that a request about a content may mean: the one that it names, or all, as those of older
@@ -56,15 +56,16 @@ extension Router {
   }
 
   /// A package that is served again in a moment may have what no other one has.
-  private func answer(_ no: ContentRefusal, _ request: HTTPRequest) -> HTTPResponse {
-    let isMeant = request.queryValue("package").map { absent.contains($0) } ?? !absent.isEmpty
+  private func answer(
+    _ no: ContentRefusal, _ request: HTTPRequest, of identity: TokenIdentity
+  ) -> HTTPResponse {
+    let known = absent.filter(identity.mayUse)
+    let isMeant = request.queryValue("package").map { known.contains($0) } ?? !known.isEmpty
     guard no.status == 404, isMeant else {
       return refusal(no.status, no.code, no.message, hint: no.hint)
     }
     return refusal(503, ServiceHost.stopped)
   }
 
-  private static let noPackage = ContentRefusal(
-    status: 404, code: "notFound", message: "this server does not serve the package",
-    hint: "Update the app, or deploy its package on the server.")
+  private static let noPackage = ContentRefusal.noPackage
 }

@@ -257,7 +257,9 @@ public struct Router: Sendable {
     var service = self.service
     if case .success(let exchange) = read, let named = package(exchange.hello.package) {
       service = named.service
-    } else if case .success(let exchange) = read, absent.contains(exchange.hello.package) {
+    } else if case .success(let exchange) = read, absent.contains(exchange.hello.package),
+      identity.mayUse(exchange.hello.package)
+    {
       return .failure(ServiceHost.stopped)
     }
     if let trace, case .success(let exchange) = read {

@@ -41,6 +41,11 @@ public struct ContentRefusal: Error, Sendable, Equatable {
   public let code: String
   public let message: String
   public let hint: String
+
+  /// Also of a package that this user may not use.
+  static let noPackage = ContentRefusal(
+    status: 404, code: "notFound", message: "this server does not serve the package",
+    hint: "Update the app, or deploy its package on the server.")
 }
 
 /// Contents of big values: what devices send after their operations.
@@ -50,6 +55,7 @@ extension Operations {
   func take(
     _ piece: ContentPiece, from identity: Identity
   ) throws(ServerError) -> Result<(progress: ContentProgress, isTaken: Bool), ContentRefusal> {
+    guard accounts.mayUsePackage(identity) else { return .failure(.noPackage) }
     switch try wanted(piece, identity) {
     case .failure(let refusal): return .failure(refusal)
     case .success(let reference): return try take(piece, reference, identity.user)

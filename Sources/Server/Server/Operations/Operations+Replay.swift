@@ -357,9 +357,9 @@ extension Operations {
       return JudgedRights(rules: rules, arrival: arrival, now: { arrival })
     }
     return JudgedRights(rules: rules, arrival: arrival) {
-      provider.record(of: user).map {
-        Rights(rules: rules, user: user, roles: $0.roles, claims: $0.claims)
-      }
+      guard let record = provider.record(of: user), record.packages.include(rules.package.name)
+      else { return nil }
+      return Rights(rules: rules, user: user, roles: record.roles, claims: record.claims)
     }
   }
 

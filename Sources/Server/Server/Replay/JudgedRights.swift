@@ -6,10 +6,10 @@ import FerryModel
 struct JudgedRights: Sendable {
   let rules: PartitionRules
   let arrival: Rights
-  /// Asked anew each time; nil where the user is gone.
+  /// Asked anew each time; nil where the user is gone, or may not use the package any more.
   let now: @Sendable () -> Rights?
 
-  /// Whether the user may still log in.
+  /// Whether the user may still log in and use the package.
   var isUserThere: Bool { now() != nil }
 
   func include(_ place: Place) -> Bool {

@@ -8,14 +8,18 @@ public struct UserRecord: Sendable, Equatable {
   /// Differs once the user's sessions have to end, as after a change of the password; empty where
   /// nothing ends them.
   public let stamp: String
+  /// Which packages of the server the user may use.
+  public let packages: AllowedPackages
 
   public init(
-    name: String, roles: [String] = [], claims: [String: [String]] = [:], stamp: String = ""
+    name: String, roles: [String] = [], claims: [String: [String]] = [:], stamp: String = "",
+    packages: AllowedPackages = .all
   ) {
     self.name = name
     self.roles = roles
     self.claims = claims
     self.stamp = stamp
+    self.packages = packages
   }
 }
 

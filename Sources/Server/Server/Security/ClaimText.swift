@@ -13,6 +13,17 @@ package enum ClaimText {
     (try? JSONNode.parse(Array(text.utf8)))?.array?.compactMap(\.string) ?? []
   }
 
+  /// Nil: all.
+  package static func encode(packages: AllowedPackages) -> String? {
+    packages.names.map { encode(roles: $0) }
+  }
+
+  /// What cannot be read allows nothing.
+  package static func decodePackages(_ text: String?) -> AllowedPackages {
+    guard let text else { return .all }
+    return .only(decodeRoles(text))
+  }
+
   package static func encode(_ claims: [String: [String]]) -> String {
     var writer = JSONWriter()
     writer.beginObject()

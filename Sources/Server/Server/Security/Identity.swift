@@ -13,6 +13,9 @@ public struct Identity: Sendable, Equatable {
   public let expires: Timestamp
   /// The session that the token was given to; nil where none is asked for.
   let session: String?
+  /// Which packages the user may use. No token says so: it is what the user's record said when the
+  /// request was looked at.
+  private(set) var packages: AllowedPackages = .all
 
   public init(
     user: String, device: String?, roles: [String] = [], claims: [String: [String]] = [:],
@@ -27,11 +30,13 @@ public struct Identity: Sendable, Equatable {
     self.session = session
   }
 
-  /// The same with the roles and claims of now, as the provider has them.
+  /// The same with the roles, claims and packages of now, as the provider has them.
   func with(_ record: UserRecord) -> Identity {
-    Identity(
+    var identity = Identity(
       user: user, device: device, roles: record.roles, claims: record.claims, issued: issued,
       expires: expires, session: session)
+    identity.packages = record.packages
+    return identity
   }
 
   /// Whether the token is good at this time: it has not ended, and it was not given later than now.

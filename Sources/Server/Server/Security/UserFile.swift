@@ -5,7 +5,9 @@ import FerryModel
 /// Users from a JSON file:
 ///
 ///     {"users": [{"name": "anna", "passwordHash": "$argon2id$…", "roles": ["sales"],
-///                 "claims": {"employee": [5]}}]}
+///                 "claims": {"employee": [5]}, "packages": ["Travel"]}]}
+///
+/// Without `packages` a user may use each package of the server.
 public struct UserFile: AuthenticationProvider {
   /// Whether a password fits a hash in PHC text.
   public typealias Verify = @Sendable (_ password: String, _ hash: String) -> Bool
@@ -48,11 +50,21 @@ public struct UserFile: AuthenticationProvider {
           "\(name):\(TextPlace(offset: node.offset, in: bytes)): a user needs a unique name and "
             + "a passwordHash", hint: "Add users with `ferry user add`.")
       }
+      guard
+        let packages = AllowedPackages(
+          listed: node["packages"].map { $0.array?.map(\.string) ?? [nil] })
+      else {
+        throw ServerError(
+          .badUserFile,
+          "\(name):\(TextPlace(offset: node.offset, in: bytes)): \"packages\" of \(user) is not a "
+            + "list of names of packages",
+          hint: "Write \"packages\": [\"Travel\"], without a version.")
+      }
       let roles = (node["roles"]?.array ?? []).compactMap(\.string)
       users[ExactText(user)] = User(
         record: UserRecord(
           name: user, roles: roles, claims: ClaimText.decode(node["claims"]),
-          stamp: UserFile.stamp(hash, node["loggedOut"]?.string)),
+          stamp: UserFile.stamp(hash, node["loggedOut"]?.string), packages: packages),
         passwordHash: hash)
     }
     guard let first = users.min(by: { $0.key < $1.key }) else {

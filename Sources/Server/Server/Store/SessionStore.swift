@@ -89,12 +89,17 @@ package struct StoredTokenUser: Sendable, Equatable {
   package let claims: [String: [String]]
   /// When the issuer gave the token, in milliseconds since 1970.
   package let issued: Int64
+  package let packages: AllowedPackages
 
-  package init(user: String, roles: [String], claims: [String: [String]], issued: Int64) {
+  package init(
+    user: String, roles: [String], claims: [String: [String]], issued: Int64,
+    packages: AllowedPackages
+  ) {
     self.user = user
     self.roles = roles
     self.claims = claims
     self.issued = issued
+    self.packages = packages
   }
 }
 

@@ -66,7 +66,8 @@ package struct StoreTable: Sendable, Equatable {
     StoreTable(
       "session", integers: ["used", "begun", "renewed"],
       texts: ["id", "user", "device", "stamp", "ended"]),
-    StoreTable("token_user", integers: ["issued"], texts: ["user", "roles", "claims"]),
+    StoreTable(
+      "token_user", integers: ["issued"], texts: ["user", "roles", "claims", "packages"]),
     StoreTable(
       "registered_device", integers: ["first_seen", "last_seen", "pending"],
       flags: ["with_pending"],

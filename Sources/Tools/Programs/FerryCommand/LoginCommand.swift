@@ -120,6 +120,10 @@ enum LoginCommand: Subcommand {
       writer.array(record.roles) { $0.string($1) }
       writer.key("claims")
       writer.raw(ClaimText.encode(record.claims).utf8)
+      if let packages = record.packages.names {
+        writer.key("packages")
+        writer.array(packages) { $0.string($1) }
+      }
       writer.key("rules")
       writer.array(zip(mapping.rules, judgement.outcome.fits).map { ($0, $1) }) { writer, rule in
         writer.beginObject()
@@ -135,6 +139,10 @@ enum LoginCommand: Subcommand {
     }
     Terminal.show("user    \(Terminal.harmless(record.name))")
     Terminal.show("roles   \(Terminal.harmless(record.roles.joined(separator: ", ")))")
+    if let packages = record.packages.names {
+      let names = packages.isEmpty ? "none" : packages.joined(separator: ", ")
+      Terminal.show("packages \(Terminal.harmless(names))")
+    }
     for (name, values) in record.claims.sorted(by: { $0.key < $1.key }) {
       Terminal.show("claim   \(Terminal.harmless("\(name) = \(values.joined(separator: ", "))"))")
     }

@@ -6,6 +6,8 @@ struct UserChange {
   private let hash: String?
   /// Nil: as they are.
   private let roles: [String]?
+  private let packages: [String]?
+  private let changesPackages: Bool
   private let claims: [UserList.Claim]
   private let withoutClaims: Set<String>
 
@@ -19,11 +21,9 @@ struct UserChange {
     let user = try UserList.change(name, in: file) { change.apply(to: &$0) }
     if change.hash != nil { UserCommand.note(.passwordChanged, name, file) }
     if change.changesRights { UserCommand.note(.userChanged, name, file) }
-    let record = UserRecord(
-      name: name, roles: user.roles, claims: UserCommand.values(of: user.claims))
     UserReport(
       "change", user, changed: change.names, endsSessions: change.hash != nil,
-      warnings: check?.faults(of: record) ?? []
+      warnings: check?.faults(of: user.record) ?? []
     ).show(change.text(name), asJSON: arguments.flag("json"))
   }
 
@@ -34,6 +34,13 @@ struct UserChange {
     withoutClaims = Set(arguments.values("no-claim"))
     guard named.isEmpty || !arguments.flag("no-roles") else {
       throw UsageError("--role and --no-roles exclude each other", hint: "Leave out one of them.")
+    }
+    packages = try UserCommand.packages(arguments)
+    let allowsAll = arguments.flag("all-packages")
+    changesPackages = packages != nil || allowsAll
+    guard packages == nil || !allowsAll else {
+      throw UsageError(
+        "--package and --all-packages exclude each other", hint: "Leave out one of them.")
     }
     roles = named.isEmpty && !arguments.flag("no-roles") ? nil : named
     if let both = claims.first(where: { [withoutClaims] in withoutClaims.contains($0.name) }) {
@@ -47,19 +54,26 @@ struct UserChange {
         hint: names.isEmpty ? "Leave out --no-claim: the user has none." : "Claims: \(names).")
     }
     let asks = arguments.flag("password") || arguments.flag("password-stdin")
-    guard asks || roles != nil || !claims.isEmpty || !withoutClaims.isEmpty else {
+    guard
+      asks || roles != nil || !claims.isEmpty || !withoutClaims.isEmpty || changesPackages
+    else {
       throw UsageError(
         "nothing is named that is to change",
-        hint: "Write --role, --no-roles, --claim, --no-claim, --password or --password-stdin.")
+        hint:
+          "Write --role, --no-roles, --claim, --no-claim, --package, --all-packages, --password or "
+          + "--password-stdin.")
     }
     hash = asks ? try UserCommand.hash(arguments) : nil
   }
 
-  private var changesRights: Bool { roles != nil || !claims.isEmpty || !withoutClaims.isEmpty }
+  private var changesRights: Bool {
+    roles != nil || !claims.isEmpty || !withoutClaims.isEmpty || changesPackages
+  }
 
   private func apply(to user: inout UserList.User) {
     if let hash { user.passwordHash = hash }
     if let roles { user.roles = roles }
+    if changesPackages { user.packages = packages }
     user.claims.removeAll { withoutClaims.contains($0.name) }
     for claim in claims {
       // A file that was written by hand may name a claim twice.
@@ -72,7 +86,8 @@ struct UserChange {
   /// What was named.
   private var names: [String] {
     let claims = (claims.map(\.name) + withoutClaims.sorted()).map { "claim \($0)" }
-    return (hash == nil ? [] : ["password"]) + (roles == nil ? [] : ["roles"]) + claims
+    return (hash == nil ? [] : ["password"]) + (roles == nil ? [] : ["roles"])
+      + (changesPackages ? ["packages"] : []) + claims
   }
 
   private func text(_ name: String) -> String {

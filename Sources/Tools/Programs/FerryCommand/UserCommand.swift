@@ -22,6 +22,11 @@ enum UserCommand: Subcommand {
       "a value for partition rules; may be repeated, also with the same name; with change: all "
         + "values of this claim"
     ),
+    CommandOption(
+      "package", "<name>",
+      "a package that the user may use, in all versions; may be repeated; without one: all packages; "
+        + "with change: all that the user may use"),
+    CommandOption("all-packages", nil, "with change: let the user use all packages"),
     CommandOption("no-roles", nil, "with change: take all roles away"),
     CommandOption("no-claim", "<name>", "with change: take this claim away; may be repeated"),
     CommandOption("password", nil, "with change: ask for a new password"),
@@ -41,12 +46,15 @@ enum UserCommand: Subcommand {
                --model model.json
              ferry user change --file users.json --name nancy --role sales --role office
              ferry user password --file users.json --name nancy
-    change keeps what is not named: other claims, the roles without --role, the password without
-    --password or --password-stdin.
+             ferry user change --file users.json --name nancy --package Travel
+    change keeps what is not named: other claims, the roles without --role, the packages without
+    --package, the password without --password or --password-stdin.
+    A user who may not use a package gets the same answer as for one that the server does not have.
     Each change is recorded in the audit log <users.json>.audit.jsonl beside the file.
     A running server reads a changed file within a second. A new password, logout and remove end the
     sessions of the user on every device; pending changes stay on the devices. New roles and claims
-    end no session; devices get and lose rows with their next exchange.
+    end no session; devices get and lose rows with their next exchange. A package that is taken away
+    ends its exchanges at once; what devices have of it stays there until `ferry device wipe`.
     Exit codes: 0 done; 1 it could not be done; 2 wrong usage.
     """
 
@@ -61,7 +69,8 @@ enum UserCommand: Subcommand {
     let verb = try arguments.operands("add, change, password, list, logout or remove")[0]
     let file = try arguments.required("file", "users.json")
     if verb != "change" {
-      for option in ["no-roles", "no-claim", "password"] where arguments.flag(option) {
+      for option in ["no-roles", "no-claim", "all-packages", "password"]
+      where arguments.flag(option) {
         throw UsageError("--\(option) works only with change", hint: "Leave it out.")
       }
     }
@@ -82,19 +91,17 @@ enum UserCommand: Subcommand {
 
   private static func add(_ arguments: Arguments, to file: String) throws {
     let name = try arguments.required("name", "nancy")
-    let claims = try claims(arguments.values("claim"))
-    let faults = try faults(
-      arguments,
-      UserRecord(name: name, roles: arguments.values("role"), claims: values(of: claims)))
+    var user = UserList.User(
+      name: name, passwordHash: "", roles: arguments.values("role"),
+      claims: try claims(arguments.values("claim")), packages: try packages(arguments))
+    let faults = try faults(arguments, user.record)
     guard !name.isEmpty else {
       throw CommandError("--name is empty", hint: "Write --name nancy.")
     }
     // Nobody types a password in vain, and nobody waits for one that is being typed.
     try (UserList.read(file) ?? UserList(users: [])).requireNone(name, in: file)
-    let user = UserList.User(
-      name: name, passwordHash: try hash(arguments), roles: arguments.values("role"),
-      claims: claims)
-    try UserList.change(file) { list throws(CommandError) in
+    user.passwordHash = try hash(arguments)
+    try UserList.change(file) { [user] list throws(CommandError) in
       try list.requireNone(name, in: file)
       list.users.append(user)
     }
@@ -108,10 +115,6 @@ enum UserCommand: Subcommand {
     let login = getpwuid(getuid()).map { String(cString: $0.pointee.pw_name) } ?? "\(getuid())"
     AuditLog(path: "\(file).audit.jsonl", world: .system(log: TerminalLog()))
       .note(event, user: name, reason: "by \(login) on this machine")
-  }
-
-  static func values(of claims: [UserList.Claim]) -> [String: [String]] {
-    Dictionary(claims.map { ($0.name, $0.values) }, uniquingKeysWith: +)
   }
 
   /// Reasons why the user gets no rows of some entities; empty without `--model`.
@@ -172,13 +175,29 @@ enum UserCommand: Subcommand {
       for user in users {
         let roles = user.roles.isEmpty ? "" : "  roles \(user.roles.joined(separator: ", "))"
         let claims = user.claims.map { "  \($0.name)=\($0.values.joined(separator: ","))" }
-        Terminal.show(user.name + roles + claims.joined())
+        Terminal.show(user.name + roles + claims.joined() + packages(of: user))
       }
       return
     }
     var writer = JSONWriter()
     writer.array(users) { writer, user in UserList.write(user, hash: nil, to: &writer) }
     Terminal.show(writer.text, asJSON: true)
+  }
+
+  private static func packages(of user: UserList.User) -> String {
+    guard let packages = user.packages else { return "" }
+    return packages.isEmpty ? "  no package" : "  packages \(packages.joined(separator: ", "))"
+  }
+
+  /// Nil where none is named.
+  static func packages(_ arguments: Arguments) throws -> [String]? {
+    let names = arguments.values("package")
+    for name in names where !AllowedPackages.isName(name) {
+      throw UsageError(
+        "\"\(name)\" is not the name of a package",
+        hint: "Write --package Travel, without a version: all versions are meant.")
+    }
+    return names.isEmpty ? nil : names
   }
 
   static func claims(_ texts: [String]) throws -> [UserList.Claim] {

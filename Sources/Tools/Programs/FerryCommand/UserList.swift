@@ -1,5 +1,6 @@
 import FerryJSON
 import FerryModel
+import FerryServer
 import FerryWorld
 import Glibc
 
@@ -15,8 +16,18 @@ struct UserList {
     var passwordHash: String
     var roles: [String]
     var claims: [Claim]
+    /// Names of the packages that the user may use; nil: all.
+    var packages: [String]?
     /// When the user's sessions were ended last, as text; nil: never.
     var loggedOut: String?
+
+    /// As the server judges by it.
+    var record: UserRecord {
+      UserRecord(
+        name: name, roles: roles,
+        claims: Dictionary(claims.map { ($0.name, $0.values) }, uniquingKeysWith: +),
+        packages: packages.map { .only($0) } ?? .all)
+    }
   }
 
   var users: [User]
@@ -66,8 +77,8 @@ struct UserList {
           "\(path):\(TextPlace(offset: node.offset, in: bytes)): this user has an unknown field, "
             + "or no name or passwordHash",
           hint:
-            "A user has name, passwordHash, roles and claims. Remove other fields; they are not "
-            + "kept."
+            "A user has name, passwordHash, roles, claims and packages, a list of names. Remove "
+            + "other fields; they are not kept."
         )
       }
       users.append(user)
@@ -137,16 +148,18 @@ struct UserList {
   }
 
   private static func user(_ node: JSONNode) -> User? {
-    let known: Set = ["name", "passwordHash", "roles", "claims", "loggedOut"]
+    let known: Set = ["name", "passwordHash", "roles", "claims", "packages", "loggedOut"]
     guard let members = node.object, members.allSatisfy({ known.contains($0.key) }),
-      let name = node["name"]?.string, let hash = node["passwordHash"]?.string
+      let name = node["name"]?.string, let hash = node["passwordHash"]?.string,
+      let allowed = AllowedPackages(
+        listed: node["packages"].map { $0.array?.map(\.string) ?? [nil] })
     else { return nil }
     let claims = (node["claims"]?.object ?? []).map { member in
       Claim(name: member.key, values: (member.value.array ?? [member.value]).compactMap(text))
     }
     return User(
       name: name, passwordHash: hash, roles: (node["roles"]?.array ?? []).compactMap(\.string),
-      claims: claims, loggedOut: node["loggedOut"]?.string)
+      claims: claims, packages: allowed.names, loggedOut: node["loggedOut"]?.string)
   }
 
   private static func text(_ node: JSONNode) -> String? {
@@ -170,6 +183,10 @@ struct UserList {
       writer.array(claim.values) { $0.string($1) }
     }
     writer.endObject()
+    if let packages = user.packages {
+      writer.key("packages")
+      writer.array(packages) { $0.string($1) }
+    }
     if let loggedOut = user.loggedOut { writer.field("loggedOut", loggedOut) }
     writer.endObject()
   }

@@ -8,7 +8,14 @@ enum WhyUser {
   /// Nil where the object is in no partition: then no user gets it, which the verdict says.
   static func sentence(_ user: UserList.User, _ why: Explanation) -> String? {
     guard let rule = why.rule, !why.isDeleted, !why.isWithdrawn else { return nil }
-    return sentence(user, rule: rule, values: why.place ?? "")
+    return refusal(user, package: why.package)
+      ?? sentence(user, rule: rule, values: why.place ?? "")
+  }
+
+  /// Nil where the user may use the package, `Travel:1.0`.
+  static func refusal(_ user: UserList.User, package: String) -> String? {
+    user.record.packages.include(package.prefix { $0 != ":" })
+      ? nil : "\(user.name) may not use the package \(package)."
   }
 
   /// `rule` and `values` are as the server's store has them.
