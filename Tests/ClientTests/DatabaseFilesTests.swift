@@ -107,6 +107,25 @@ struct DatabaseFilesTests {
     }
   }
 
+  @Test("A database that another program has locked says nothing of its owner: it is not deleted")
+  func locked() async throws {
+    try await inFolder { folder in
+      let path = "\(folder)/business.db"
+      try Connection(path: path).execute("CREATE TABLE orders (id INTEGER)")
+      let before = try Data(contentsOf: URL(filePath: path))
+      let other = try Connection(path: path)
+      try other.execute("BEGIN EXCLUSIVE")
+      let error = #expect(throws: FerryError.self) { try FerryDatabase.delete(at: path) }
+      #expect(error?.code == .inUse)
+      #expect(error?.hint.contains("nothing was deleted") == true)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder).contains("business.db"))
+      #expect(try Data(contentsOf: URL(filePath: path)) == before)
+      try other.execute("ROLLBACK")
+      #expect(throws: FerryError.self) { try FerryDatabase.delete(at: path) }
+      #expect(try Data(contentsOf: URL(filePath: path)) == before)
+    }
+  }
+
   @Test("Each user of a device has a file with pending work of their own")
   func users() async throws {
     try await inFolder { folder in

@@ -38,7 +38,8 @@ struct FileOwner {
       hint: "Give the path of a device's database, or a new one; nothing was written to this file.")
   }
 
-  /// Throws `.otherOwner` where the file is certainly none of a device: before it is deleted.
+  /// Throws `.otherOwner` where the file is certainly none of a device, and `.inUse` where another
+  /// program keeps it from being read: before it is deleted.
   ///
   /// A device's own that is damaged, or whose key is lost, may be deleted.
   static func checkDeletion(_ path: String) throws(FerryError) {
@@ -46,14 +47,17 @@ struct FileOwner {
     switch kind {
     case .nothing, .sealed: return
     case .plain:
-      let refusal: FerryError?
       do {
         try FileOwner(Connection(path: path, mode: .readWrite)).check()
-        return
-      } catch { refusal = error as? FerryError }
-      // A database that cannot be read does not say that it is another's.
-      guard let refusal else { return }
-      throw notDeleted(refusal.message)
+      } catch let error as FerryError {
+        throw notDeleted(error.message)
+      } catch let error as SQLiteError where error.isBusy {
+        throw FerryError(
+          .inUse, "another program has locked the database \(path)",
+          hint: "End that program and try again; nothing was deleted.", cause: error)
+      } catch {
+        // A database that cannot be read does not say that it is another's.
+      }
     case .other: throw notDeleted("the file \(path) is no database")
     }
   }
