@@ -2,6 +2,7 @@ import FerryHTTP
 import FerryHTTPClient
 import Foundation
 import Glibc
+import Synchronization
 import Testing
 
 @testable import FerryHTTPServer
@@ -90,6 +91,39 @@ struct LocalSocketTests {
       }
       #expect(RawClient(live.port).receiveAll().contains(" 429 "))
       #expect(try await ask("http://localhost/x", folder) == "/x uid \(geteuid())")
+      #expect(live.stop())
+    }
+  }
+
+  @Test("Where no descriptor is left it waits, and serves as soon as there is one")
+  func noDescriptors() async throws {
+    try await withFolder { folder in
+      let live = try server()
+      let failures = Mutex<[ContinuousClock.Instant]>([])
+      let isListening = await Task(executorPreference: live.server.executor) {
+        guard let local = try? LocalSocket(in: folder, named: "a.socket") else { return false }
+        local.acceptNext = { listener in
+          let mustFail = failures.withLock { failures in
+            guard failures.count < 4 else { return false }
+            failures.append(.now)
+            return true
+          }
+          guard mustFail else { return Glibc.accept(listener, nil, nil) }
+          errno = failures.withLock { $0.count }.isMultiple(of: 2) ? ENFILE : EMFILE
+          return -1
+        }
+        live.server.listen(on: local)
+        return true
+      }.value
+      try #require(isListening)
+      #expect(try await ask("http://localhost/x", folder) == "/x uid \(geteuid())")
+      // A loop that spins asks again within microseconds; a slow machine only makes it longer.
+      let moments = failures.withLock { $0 }
+      for (earlier, later) in zip(moments, moments.dropFirst()) {
+        #expect(later - earlier >= .milliseconds(200))
+      }
+      #expect(moments.count == 4)
+      #expect(try await ask("http://localhost/y", folder) == "/y uid \(geteuid())")
       #expect(live.stop())
     }
   }

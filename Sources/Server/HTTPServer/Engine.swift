@@ -30,6 +30,8 @@ final class Engine: @unchecked Sendable {
   private var daemonEvents: CInt = -1
   private var peers: [CInt: Peer] = [:]
   private var local: LocalSocket?
+  /// The Unix socket has a connection, and no descriptor is left for it: it is looked at again then.
+  private var localPause: ContinuousClock.Instant?
   /// Refused uploads, read and thrown away until then.
   private var lingering: [CInt: (until: ContinuousClock.Instant, network: String)] = [:]
   private var bodies: Shares
@@ -98,18 +100,35 @@ final class Engine: @unchecked Sendable {
   func listen(on local: LocalSocket) {
     self.local?.end()
     self.local = local
+    localPause = nil
     loop.watchInput(local.listener)
   }
 
   private func admitLocal(_ daemon: OpaquePointer) {
     var address = sockaddr()
     address.sa_family = sa_family_t(AF_UNIX)
-    while let socket = local?.accept() {
-      // It closes what it does not take.
-      let length = socklen_t(MemoryLayout<sa_family_t>.size)
-      _ = MHD_add_connection(daemon, socket, &address, length)
-      needsRun = true
+    while let local {
+      switch local.accept() {
+      case .connection(let socket):
+        // It closes what it does not take.
+        let length = socklen_t(MemoryLayout<sa_family_t>.size)
+        _ = MHD_add_connection(daemon, socket, &address, length)
+        needsRun = true
+      case .none: return
+      case .noDescriptors:
+        // The connection waits, and so does the loop: the socket would wake it at once.
+        loop.forget(local.listener)
+        localPause = now + Self.tick
+        return
+      }
     }
+  }
+
+  /// Descriptors may be free again.
+  private func endLocalPause() {
+    guard let pause = localPause, pause <= now else { return }
+    localPause = nil
+    if let local { loop.watchInput(local.listener) }
   }
 
   /// Any thread. A second call may only shorten the grace.
@@ -157,7 +176,7 @@ final class Engine: @unchecked Sendable {
     var timeout: UInt64 = 0
     if needsRun || (MHD_get_timeout(daemon, &timeout) == .YES && timeout == 0) { return 0 }
     if isDraining { return 10 }
-    return peers.isEmpty && lingering.isEmpty ? -1 : 250
+    return peers.isEmpty && lingering.isEmpty && localPause == nil ? -1 : 250
   }
 
   // What the callbacks ask for.
@@ -283,6 +302,7 @@ final class Engine: @unchecked Sendable {
   private func sweep() {
     nextSweep = now + (isDraining ? .milliseconds(10) : Self.tick)
     tellRefusals()
+    endLocalPause()
     for peer in peers.values {
       guard let deadline = peer.deadline, deadline <= now else { continue }
       if peer.phase == .body { peer.refuse(408, "Request Timeout") }
@@ -316,6 +336,7 @@ final class Engine: @unchecked Sendable {
       loop.forget(local.listener)
       local.end()
       self.local = nil
+      localPause = nil
     }
     for peer in peers.values {
       if peer.exchange == nil { cut(peer) }

@@ -65,8 +65,12 @@ public final class HTTPServer: Sendable {
   /// On the server's thread, while it runs. The folder must belong to this user, with mode 700.
   /// Errors: `portInUse`, `notPermitted`, `system`.
   public func listenLocally(in folder: String, as name: String) throws(HTTPServerError) {
+    listen(on: try LocalSocket(in: folder, named: name))
+  }
+
+  func listen(on local: LocalSocket) {
     precondition(loop.isOwnThread, "a socket is added on the server's own thread")
-    engine.listen(on: try LocalSocket(in: folder, named: name))
+    engine.listen(on: local)
   }
 
   /// Where it listens. A programmer's error before `start`.

@@ -5,7 +5,12 @@ import Glibc
 ///
 /// Belongs to the loop's thread.
 final class LocalSocket {
+  /// What comes next at the listening socket.
+  enum Arrival { case connection(CInt), none, noDescriptors }
+
   let listener: CInt
+  /// The system's accept; a test takes descriptors away here.
+  var acceptNext: (CInt) -> CInt = { Glibc.accept($0, nil, nil) }
   private let folder: CInt
   private let name: String
 
@@ -49,17 +54,24 @@ final class LocalSocket {
     }
   }
 
-  /// The next connection; nil where there is none. One of another user than this one and root is closed.
-  func accept() -> CInt? {
+  /// The next connection. One of another user than this one and root is closed.
+  ///
+  /// `noDescriptors`: it stays where it is, and the socket says so again and again.
+  func accept() -> Arrival {
     while true {
-      let socket = Glibc.accept(listener, nil, nil)
+      let socket = acceptNext(listener)
       guard socket >= 0 else {
-        if errno == EINTR || errno == ECONNABORTED { continue }
-        return nil
+        switch errno {
+        case EINTR, ECONNABORTED: continue
+        case EMFILE, ENFILE, ENOBUFS, ENOMEM: return .noDescriptors
+        default: return .none
+        }
       }
       _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
       _ = fcntl(socket, F_SETFL, O_NONBLOCK)
-      if let user = LocalSocket.user(of: socket), user == 0 || user == geteuid() { return socket }
+      if let user = LocalSocket.user(of: socket), user == 0 || user == geteuid() {
+        return .connection(socket)
+      }
       Glibc.close(socket)
     }
   }
