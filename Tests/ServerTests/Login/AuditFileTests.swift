@@ -1,6 +1,7 @@
 import FerryModel
 import FerryWorld
 import Foundation
+import Synchronization
 import Testing
 
 @testable import FerryServer
@@ -98,6 +99,50 @@ final class AuditFileTests {
       })
     #expect(lines(".operator").count == 1)
     #expect(lines(".operator").first?.contains("keyMade") == true)
+  }
+
+  @Test("On a full disk no part of a line stays, and no line of an operator is there twice")
+  func fullDisk() throws {
+    let room = Mutex<Int>(.max)
+    var files = AuditFiles(path: path)
+    files.fileBytes = 300
+    files.systemWrite = { descriptor, bytes in
+      let part = room.withLock { room in
+        let part = min(bytes.count, room)
+        if room != .max { room -= part }
+        return part
+      }
+      guard part > 0 else {
+        errno = ENOSPC
+        return -1
+      }
+      return write(descriptor, bytes, part)
+    }
+    let audit = AuditLog(files, world: World(clock: clock, chance: SeededChance(1), log: log))
+    audit.note(.deviceLocked, user: "first")
+    let whole = try Data(contentsOf: URL(filePath: path))
+    room.withLock { $0 = 10 }
+    audit.note(.deviceLocked, user: "cut")
+    #expect(try Data(contentsOf: URL(filePath: path)) == whole)
+    #expect(log.lines.count == 1)
+    room.withLock { $0 = .max }
+    for number in 0..<40 { audit.note(.deviceLocked, user: "locked \(number)") }
+    // The oldest file goes, and its lines find room for a part only, several times.
+    let before = try Data(contentsOf: URL(filePath: path + ".operator"))
+    for _ in 0..<5 {
+      room.withLock { $0 = 30 }
+      audit.note(.deviceLocked, user: "cut")
+      audit.note(.deviceLocked, user: "cut")
+      #expect(try Data(contentsOf: URL(filePath: path + ".operator")) == before)
+    }
+    room.withLock { $0 = .max }
+    for number in 40..<80 { audit.note(.deviceLocked, user: "locked \(number)") }
+    let all = lines(".operator") + (1...7).reversed().flatMap { lines(".\($0)") } + lines()
+    let locked = all.compactMap { line in
+      line.firstRange(of: #""user":"locked "#).map { line[$0.upperBound...].prefix { $0 != "\"" } }
+    }
+    #expect(locked.compactMap { Int($0) } == Array(0..<80))
+    #expect(all.count == 81 && all.allSatisfy { $0.hasSuffix("}") })
   }
 
   @Test("Where the operator moves the file away, the next line makes a new one")

@@ -22,6 +22,8 @@ struct AuditFiles {
 
   let path: String
   var fileBytes = AuditFiles.fileBytes
+  /// The system's write, which takes a part only where the disk is full; a test fills it.
+  var systemWrite: @Sendable (CInt, [UInt8]) -> Int = { write($0, $1, $1.count) }
   /// When the first line of the file that is written came; nil: not known yet.
   private var begun: Int64?
   /// When the age of the files was last looked at.
@@ -51,8 +53,23 @@ struct AuditFiles {
       looked = now
       removeOld(now)
     }
-    // One write: lines of several processes do not mix.
-    return write(descriptor, line, line.count) == line.count
+    return appendWhole(line, to: descriptor)
+  }
+
+  /// One write: lines of several processes do not mix. Where a part of it only found room it is cut
+  /// off again, so that the file ends with a whole line; then false, with the reason in `errno`.
+  private func appendWhole(_ lines: [UInt8], to descriptor: CInt) -> Bool {
+    let count = systemWrite(descriptor, lines)
+    guard count >= 0 else { return false }
+    guard count < lines.count else { return true }
+    // Behind the part that was written, wherever the file ended before.
+    let end = lseek(descriptor, 0, SEEK_CUR)
+    var status = stat()
+    if fstat(descriptor, &status) == 0, status.st_size == end {
+      _ = ftruncate(descriptor, end - off_t(count))
+    }
+    errno = ENOSPC
+    return false
   }
 
   private func opened() -> CInt {
@@ -101,7 +118,7 @@ struct AuditFiles {
       "\(path).operator", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
-    return write(descriptor, kept, kept.count) == kept.count
+    return appendWhole(kept, to: descriptor)
   }
 
   /// Whether an operator caused the line, whose second member is the event.
