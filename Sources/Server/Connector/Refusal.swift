@@ -30,16 +30,16 @@ public struct Refusal: Sendable, Hashable {
   /// One sentence for the user of the app.
   public let message: String
   /// The attribute it is about, if it is about one; the first of the conflicts.
-  public let attribute: String?
+  public private(set) var attribute: String?
   /// Every attribute of the change that the business system has otherwise, in the order of the model.
   public let conflicts: [Conflict]
   /// The name of the constraint that was broken, if the business system gives one.
-  public let constraint: String?
+  public private(set) var constraint: String?
   /// What a rule of the business says beside its message. Never a text of the database itself: such
   /// a text may quote values that the user may not see.
-  public let detail: String?
+  public private(set) var detail: String?
   /// What a rule of the business advises; also never a text of the database itself.
-  public let hint: String?
+  public private(set) var hint: String?
 
   public init(
     code: Int, message: String, attribute: String? = nil, baseValue: AttributeValue? = nil,
@@ -73,14 +73,17 @@ public struct Refusal: Sendable, Hashable {
     hint = nil
   }
 
-  /// The same refusal with more words of the business system; nil leaves a word as it is.
+  /// The same refusal, with all its conflicts and more words of the business system; nil leaves a word
+  /// as it is.
   public func adding(
     attribute: String? = nil, constraint: String? = nil, detail: String? = nil, hint: String? = nil
   ) -> Refusal {
-    Refusal(
-      code: code, message: message, attribute: attribute ?? self.attribute, baseValue: baseValue,
-      currentValue: currentValue, constraint: constraint ?? self.constraint,
-      detail: detail ?? self.detail, hint: hint ?? self.hint)
+    var refusal = self
+    refusal.attribute = attribute ?? refusal.attribute
+    refusal.constraint = constraint ?? refusal.constraint
+    refusal.detail = detail ?? refusal.detail
+    refusal.hint = hint ?? refusal.hint
+    return refusal
   }
 
   /// For the first of the conflicts: what the change was based on, what the business system has.
