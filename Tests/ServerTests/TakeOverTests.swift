@@ -147,6 +147,31 @@ import Testing
     #expect(try new.service.store.known([id])[0]?.isElsewhere == true)
   }
 
+  @Test("While a call of the business system hangs, nobody else performs what it was called for")
+  func hangingCall() throws {
+    let id = try sendChange()
+    let task = try #require(try old.service.nextReplay())
+    #expect(task.operations.map(\.id) == [id])
+    // Its package is withdrawn, and the call has not returned.
+    let withdrawn = old.service
+    withdrawn.users.remove(withdrawn)
+    let new = try moved()
+    let device = try updated(new, open: [id])
+    for _ in 0..<3 {
+      new.clock.advance(600)
+      try device.exchange()
+    }
+    #expect(new.service.queue.count == 0)
+    #expect(try new.service.store.known([id])[0]?.isElsewhere == true)
+    // Nor where it comes back without an answer: then a minute begins.
+    withdrawn.users.ended(withdrawn)
+    try device.exchange()
+    #expect(new.service.queue.count == 0)
+    new.clock.advance(60)
+    try device.exchange()
+    #expect(try #require(try new.service.nextReplay()).step == .recall([id]))
+  }
+
   @Test("What may have been performed is asked for first")
   func mayHaveRun() throws {
     let id = try sendChange()

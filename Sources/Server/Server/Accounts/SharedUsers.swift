@@ -7,6 +7,8 @@ public final class SharedUsers {
   let tokenUsers = TokenUsers()
   var sessions = SessionMemory()
   private var known: [Known] = []
+  /// Served no more, and perhaps still performing.
+  private var ending: [Known] = []
   /// A package has told others something since all events were handed out.
   private var isTold = false
 
@@ -19,9 +21,22 @@ public final class SharedUsers {
     known.append(Known(service: service))
   }
 
-  /// A package that is served no more.
+  /// A package that is served no more. A call of the business system may be under way for it: until
+  /// `ended`, nobody else performs its operations.
   func remove(_ service: any ServedPackageService) {
     known.removeAll { $0.service == nil || $0.service === service }
+    ending.removeAll { $0.service == nil || $0.service === service }
+    ending.append(Known(service: service))
+  }
+
+  /// Nothing more is performed for a package that was removed.
+  func ended(_ service: any ServedPackageService) {
+    ending.removeAll { $0.service == nil || $0.service === service }
+  }
+
+  /// Whether some service of this package is there that performs operations, or ends one.
+  func mayPerform(_ package: String) -> Bool {
+    (known + ending).contains { $0.service?.accounts.package.id == package }
   }
 
   /// In the order in which they began.

@@ -94,11 +94,11 @@ extension Exchanges {
     return ObjectName(entity: operation.entity, key: key)
   }
 
-  /// Whether its package has been served by nobody for long enough.
+  /// Whether its package has been served by nobody for long enough, and nothing is performed for it.
   /// In a store of several nodes another one may serve it: there nobody is sure, and it waits.
   private func isOrphan(_ operation: OperationElsewhere) -> Bool {
     guard !store.isShared else { return false }
-    guard !accounts.users.accounts.contains(where: { $0.package.id == operation.package }) else {
+    guard !accounts.users.mayPerform(operation.package) else {
       takeOver.orphans[operation.id] = nil
       return false
     }

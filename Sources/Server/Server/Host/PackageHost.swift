@@ -134,5 +134,6 @@ public struct PackageHost: Sendable {
     await service.stop()
     await stop()
     for task in work { await task.value }
+    await service.ended()
   }
 }

@@ -363,6 +363,9 @@ public actor ServiceHost {
     }
   }
 
+  /// Nothing is performed any more: another package may take over what is left.
+  func ended() { service.endPerforming() }
+
   /// How long the end of a service waits for what is being read.
   static let readingPatience: Duration = .seconds(5)
 

@@ -181,4 +181,7 @@ extension Service {
 
   /// No other package of the server knows the service any more.
   func leaveOthers() { accounts.users.remove(self) }
+
+  /// After `leaveOthers`, once the last call of the business system has returned.
+  func endPerforming() { accounts.users.ended(self) }
 }
