@@ -86,22 +86,6 @@ struct ShareTests {
     #expect(live.stop())
   }
 
-  @Test("Where many users hold all room for bodies, a login is taken all the same")
-  func bodiesForLogins() throws {
-    let live = try Self.live {
-      $0.bodyBytes = 50_000
-      $0.bodyBytesInAll = 250_000
-      $0.bodyBytesPerUser = 50_000
-      $0.bodyBytesPerAddress = 250_000
-      $0.bodyBytesForLogins = 40_000
-    }
-    let held = (0..<4).map { Self.hold(live, "X-User: u\($0)", 50_000) }
-    #expect(Self.isRefused(Self.send(live, "X-User: bob", bytes: 20_000), 503))
-    #expect(Self.send(live, "X-User: none", "/login", bytes: 20_000).contains("200 OK"))
-    #expect(held.count == 4)
-    #expect(live.stop())
-  }
-
   @Test("Idle connections of one address end at its share, and another address is served")
   func connections() throws {
     let live = try Self.live {
@@ -153,28 +137,6 @@ struct ShareTests {
     #expect(live.stop())
   }
 
-  @Test("A user has a number of requests under way, whatever the addresses; another is served")
-  func requests() throws {
-    let door = Door()
-    let live = try Self.live {
-      $0.connectionsPerUser = 3
-    } handler: { request in
-      if request.path == "/wait" { await door.pass() }
-      return .text(200, "took \(request.body.count)")
-    }
-    let held = (0..<3).map { _ in RawClient(live.port) }
-    for (number, client) in held.enumerated() {
-      client.send(Self.head("X-User: anna\r\nX-Client: 192.0.2.\(number)", "/wait"))
-    }
-    #expect(eventually { door.waiting == 3 })
-    #expect(Self.isRefused(Self.send(live, "X-User: anna", bytes: 0), 429))
-    #expect(Self.send(live, "X-User: bob", bytes: 0).contains("200 OK"))
-    door.open()
-    for client in held { #expect(client.receive(until: "took 0").contains("200 OK")) }
-    #expect(eventually { Self.send(live, "X-User: anna", bytes: 0).contains("200 OK") })
-    #expect(live.stop())
-  }
-
   @Test("Where few places are left, who is idle makes room for who comes")
   func idle() throws {
     let live = try Self.live {
@@ -197,27 +159,69 @@ struct ShareTests {
     #expect(live.stop())
   }
 
-  @Test("Where requests under way have all places, a login has one")
-  func placesForLogins() throws {
+  /// What some hold, who finds no room then, and who is served all the same.
+  struct Held: CustomTestStringConvertible {
+    let testDescription: String
+    let set: @Sendable (inout HTTPServerLimits) -> Void
+    let holders: [String]
+    /// Each holds a body of so many bytes that is half sent; 0: a request that is being answered.
+    let bytes: Int
+    let refused: (who: String, status: Int, bytes: Int)
+    let served: (who: String, path: String)
+
+    static let bodies = Held(
+      testDescription: "many users hold all room for bodies: a login is taken",
+      set: {
+        $0.bodyBytes = 50_000
+        $0.bodyBytesInAll = 250_000
+        $0.bodyBytesPerUser = 50_000
+        $0.bodyBytesPerAddress = 250_000
+        $0.bodyBytesForLogins = 40_000
+      }, holders: (0..<4).map { "X-User: u\($0)" }, bytes: 50_000,
+      refused: ("X-User: bob", 503, 20_000), served: ("X-User: none", "/login"))
+    static let requests = Held(
+      testDescription: "a user has as many requests as one may have, whatever the addresses",
+      set: { $0.connectionsPerUser = 3 },
+      holders: (0..<3).map { "X-User: anna\r\nX-Client: 192.0.2.\($0)" }, bytes: 0,
+      refused: ("X-User: anna", 429, 0), served: ("X-User: bob", "/"))
+    static let places = Held(
+      testDescription: "requests have all places: a login has one",
+      set: {
+        $0.connections = 12
+        $0.connectionsPerUser = 12
+        $0.connectionsPerAddress = 12
+        $0.connectionsForLogins = 4
+      }, holders: (0..<8).map { "X-User: u\($0)" }, bytes: 0,
+      refused: ("X-User: bob", 503, 0), served: ("X-User: none", "/login"))
+  }
+
+  @Test(
+    "Where all room of a kind is held, the next is refused, and who has another share is served",
+    arguments: [Held.bodies, .requests, .places])
+  func held(_ held: Held) throws {
     let door = Door()
-    let live = try Self.live {
-      $0.connections = 12
-      $0.connectionsPerUser = 12
-      $0.connectionsPerAddress = 12
-      $0.connectionsForLogins = 4
-    } handler: { request in
+    let live = try Self.live(held.set) { request in
       if request.path == "/wait" { await door.pass() }
       return .text(200, "took \(request.body.count)")
     }
-    let held = (0..<8).map { _ in RawClient(live.port) }
-    for (number, client) in held.enumerated() {
-      client.send(Self.head("X-User: u\(number)", "/wait"))
+    let clients = held.holders.map { who in
+      guard held.bytes == 0 else { return Self.hold(live, who, held.bytes) }
+      let client = RawClient(live.port)
+      client.send(Self.head(who, "/wait"))
+      return client
     }
-    #expect(eventually { door.waiting == 8 })
-    #expect(Self.isRefused(Self.send(live, "X-User: bob", bytes: 0), 503))
-    #expect(Self.send(live, "X-User: none", "/login", bytes: 0).contains("200 OK"))
+    if held.bytes == 0 { #expect(eventually { door.waiting == clients.count }) }
+    let (who, status, bytes) = held.refused
+    #expect(Self.isRefused(Self.send(live, who, bytes: bytes), status))
+    #expect(
+      Self.send(live, held.served.who, held.served.path, bytes: bytes).contains("200 OK"))
+    // What is given back may be taken again.
     door.open()
-    for client in held { #expect(client.receive(until: "took 0").contains("200 OK")) }
+    for client in clients {
+      if held.bytes > 0 { client.send([1]) }
+      #expect(client.receive(until: "took \(held.bytes)").contains("200 OK"))
+    }
+    #expect(eventually { Self.send(live, who, bytes: bytes).contains("200 OK") })
     #expect(live.stop())
   }
 }

@@ -43,12 +43,7 @@ struct ApplicationConnectionTests: TradeSuite {
   private let witness = ConnectionWitness()
 
   private func database(_ server: TestServer) throws -> FerryDatabase {
-    let database = try server.newDatabase(user: "nancy", handler: witness)
-    try database.updateSynchronizationProfile { profile in
-      profile.user = "nancy"
-      profile.password = "secret"
-    }
-    return database
+    try unregistered(server, witness)
   }
 
   @Test(

@@ -33,12 +33,7 @@ struct RegistrationTests: TradeSuite {
   private let witness = ApplicationWitness()
 
   private func database(_ server: TestServer) throws -> FerryDatabase {
-    let database = try server.newDatabase(user: "nancy", handler: witness)
-    try database.updateSynchronizationProfile { profile in
-      profile.user = "nancy"
-      profile.password = "secret"
-    }
-    return database
+    try unregistered(server, witness)
   }
 
   @Test(

@@ -106,6 +106,16 @@ extension TradeSuite {
     return database
   }
 
+  /// A database whose application is not registered, with what it registers by.
+  func unregistered(_ server: TestServer, _ handler: any StepHandler) throws -> FerryDatabase {
+    let database = try server.newDatabase(user: "nancy", handler: handler)
+    try database.updateSynchronizationProfile { profile in
+      profile.user = "nancy"
+      profile.password = "secret"
+    }
+    return database
+  }
+
   /// Returns when another device has signed in and has everything. On a machine however slow, what was
   /// about to happen has happened by then.
   func otherDevice(_ server: TestServer) async throws {
