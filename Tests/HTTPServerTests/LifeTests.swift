@@ -69,7 +69,7 @@ struct LifeTests {
     #expect(error?.code == .portInUse)
     #expect(
       error?.description
-        == "port \(live.port) is in use by another process; choose another with --port or stop that one"
+        == "port \(live.port) is in use by another process. Choose another with --port or stop that one."
     )
     #expect(live.stop())
   }

@@ -49,14 +49,4 @@ public struct ObjectQuery: Sendable, Hashable {
     let condition = condition.map { "WHERE \(written($0)) " } ?? ""
     return condition + "ORDER BY \(order.map { "\(written($0)), " } ?? "")_id"
   }
-
-  /// Names after a colon that are no parameter, quoted texts left alone.
-  public var unknownParameters: [String] {
-    let known = Set(parameters.map(\.name))
-    return [condition, order].compactMap { $0 }.flatMap { text in
-      SQLText.parts(of: text).compactMap { part in
-        if case .parameter(let name) = part, !known.contains(name) { name } else { nil }
-      }
-    }
-  }
 }

@@ -21,7 +21,6 @@ final class MultipartBatchEngine: BatchEngine {
   private var bodyBytes = 0
   private var number = 0
   private var innerNumber = 0
-  private var lineOfPart = 1
 
   private let outer: String
 

@@ -75,7 +75,7 @@ final class Engine: @unchecked Sendable {
     stopEvent = eventfd(0, CInt(O_CLOEXEC | O_NONBLOCK))
     guard stopEvent >= 0 else {
       throw HTTPServerError(
-        code: .tooFewFiles, message: "no further file can be opened", hint: "raise `ulimit -n`")
+        code: .tooFewFiles, message: "no further file can be opened", hint: "Raise `ulimit -n`.")
     }
     loop.watchInput(stopEvent)
   }
@@ -90,7 +90,7 @@ final class Engine: @unchecked Sendable {
       close(listener)
       throw HTTPServerError(
         code: .system, message: "libmicrohttpd did not start",
-        hint: "check that `ulimit -n` allows \(limits.connections) connections")
+        hint: "Check that `ulimit -n` allows \(limits.connections) connections.")
     }
     daemonEvents = ferry_mhd_epoll(daemon)
     loop.watchInput(daemonEvents)

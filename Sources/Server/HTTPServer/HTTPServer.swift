@@ -103,7 +103,7 @@ public final class HTTPServer: Sendable {
       throw HTTPServerError(
         code: .tooFewFiles,
         message: "\(needed) open files are needed and \(files.rlim_max) allowed",
-        hint: "raise `ulimit -Hn` or lower the number of connections")
+        hint: "Raise `ulimit -Hn` or lower the number of connections.")
     }
     files.rlim_cur = needed
     setrlimit(kind, &files)

@@ -31,5 +31,5 @@ public struct HTTPServerError: Error, Sendable, Equatable, CustomStringConvertib
     self.hint = hint
   }
 
-  public var description: String { "\(message); \(hint)" }
+  public var description: String { "\(message). \(hint)" }
 }

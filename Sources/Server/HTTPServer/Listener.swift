@@ -8,7 +8,7 @@ enum Listener {
   static func open(_ address: String, port: Int) throws(HTTPServerError) -> CInt {
     guard let port16 = UInt16(exactly: port) else {
       throw HTTPServerError(
-        code: .badPort, message: "\(port) is not a port number", hint: "choose one from 0 to 65535")
+        code: .badPort, message: "\(port) is not a port number", hint: "Choose one from 0 to 65535.")
     }
     let host = address == "localhost" ? "127.0.0.1" : address
     var v4 = sockaddr_in()
@@ -25,7 +25,7 @@ enum Listener {
     }
     throw HTTPServerError(
       code: .badAddress, message: "\"\(address)\" is not an IP address",
-      hint: "give one of this machine's addresses, such as 127.0.0.1, or 0.0.0.0 for all")
+      hint: "Give one of this machine's addresses, such as 127.0.0.1, or 0.0.0.0 for all.")
   }
 
   /// The port that the system chose, or the one asked for.
@@ -69,23 +69,23 @@ enum Listener {
     case EADDRINUSE:
       HTTPServerError(
         code: .portInUse, message: "port \(port) is in use by another process",
-        hint: "choose another with --port or stop that one")
+        hint: "Choose another with --port or stop that one.")
     case EACCES, EPERM:
       HTTPServerError(
         code: .notPermitted, message: "this user may not listen on port \(port)",
-        hint: "choose a port from 1024 up with --port and put a proxy in front of it")
+        hint: "Choose a port from 1024 up with --port and put a proxy in front of it.")
     case EADDRNOTAVAIL, EAFNOSUPPORT:
       HTTPServerError(
         code: .badAddress, message: "no interface of this machine has the address \(address)",
-        hint: "give one that `ip address` shows, 127.0.0.1, or 0.0.0.0 for all")
+        hint: "Give one that `ip address` shows, 127.0.0.1, or 0.0.0.0 for all.")
     case EMFILE, ENFILE:
       HTTPServerError(
-        code: .tooFewFiles, message: "no further file can be opened", hint: "raise `ulimit -n`")
+        code: .tooFewFiles, message: "no further file can be opened", hint: "Raise `ulimit -n`.")
     default:
       HTTPServerError(
         code: .system,
         message: "cannot listen on \(address):\(port): \(String(cString: strerror(reason)))",
-        hint: "see the system's reason")
+        hint: "See the system's reason.")
     }
   }
 }

@@ -31,7 +31,7 @@ final class LocalSocket {
       shut()
       throw HTTPServerError(
         code: .notPermitted, message: "others on this machine may enter the folder \(folder)",
-        hint: "it must belong to the server's user, with mode 700")
+        hint: "It must belong to the server's user, with mode 700.")
     }
     // The name of a folder may be longer than the address of a socket; that of a descriptor is short.
     guard let address = LocalSocket.address("/proc/self/fd/\(self.folder)/\(name)") else {
@@ -42,7 +42,7 @@ final class LocalSocket {
       shut()
       throw HTTPServerError(
         code: .portInUse, message: "another server answers at \(folder)/\(name)",
-        hint: "stop that one")
+        hint: "Stop that one.")
     }
     unlinkat(self.folder, name, 0)
     guard LocalSocket.call(bind, listener, address) == 0,
@@ -125,6 +125,6 @@ final class LocalSocket {
     HTTPServerError(
       code: .system,
       message: "cannot listen on \(folder)/\(name): \(String(cString: strerror(errno)))",
-      hint: "see the system's reason")
+      hint: "See the system's reason.")
   }
 }

@@ -28,7 +28,7 @@ final class Loop: TaskExecutor, @unchecked Sendable {
     guard epoll >= 0, wake >= 0, ferry_epoll_watch_input(epoll, wake) == 0 else {
       throw HTTPServerError(
         code: .system, message: "the system gave no epoll: \(String(cString: strerror(errno)))",
-        hint: "raise `ulimit -n` if it is too low")
+        hint: "Raise `ulimit -n` if it is too low.")
     }
   }
 

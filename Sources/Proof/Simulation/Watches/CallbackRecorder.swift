@@ -25,7 +25,6 @@ final class CallbackRecorder: CallbackHandler {
     var told: [Told: Int] = [:]
     var counts: [Told.Kind: Int] = [:]
     var imports = 0
-    var isLoginMissing = false
   }
 
   private let state = Mutex(State())
