@@ -31,7 +31,7 @@ final class Engine: @unchecked Sendable {
   private var peers: [CInt: Peer] = [:]
   private var local: LocalSocket?
   /// The Unix socket has a connection, and no descriptor is left for it: it is looked at again then.
-  private var localPause: ContinuousClock.Instant?
+  private(set) var localPause: ContinuousClock.Instant?
   /// Refused uploads, read and thrown away until then.
   private var lingering: [CInt: (until: ContinuousClock.Instant, network: String)] = [:]
   private var bodies: Shares

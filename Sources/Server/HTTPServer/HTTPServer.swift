@@ -24,7 +24,7 @@ public final class HTTPServer: Sendable {
   public typealias Doorman = @Sendable (HTTPRequest) -> HTTPAdmission
 
   private let configuration: HTTPServerConfiguration
-  private let loop: Loop
+  let loop: Loop
   let engine: Engine
   private let port = Mutex<Int?>(nil)
 

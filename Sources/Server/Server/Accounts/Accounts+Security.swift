@@ -104,7 +104,7 @@ extension Accounts {
       try store.keep(
         StoredTokenUser(
           user: name, roles: login.record.roles, claims: login.record.claims,
-          issued: login.issued.milliseconds, packages: login.record.packages))
+          issued: login.issued.milliseconds, packages: login.record.packages.names))
     }
     // What waited for newer rights goes on.
     if !wasKnown {

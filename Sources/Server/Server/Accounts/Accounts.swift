@@ -50,7 +50,8 @@ final class Accounts: ServiceRoom {
   func takeUpTokenUsers() throws(ServerError) {
     for user in try guarded({ () throws(StoreError) in try store.tokenUsers() }) {
       let record = UserRecord(
-        name: user.user, roles: user.roles, claims: user.claims, packages: user.packages)
+        name: user.user, roles: user.roles, claims: user.claims,
+        packages: user.packages.map { .only($0) } ?? .all)
       _ = tokenUsers.note(
         TokenLogin(record: record, issued: Timestamp(milliseconds: user.issued)))
     }

@@ -1,5 +1,5 @@
 import FerryWire
-package import FerryWorld
+import FerryWorld
 
 /// One request of a device while it is answered. Ask `next` until it says `.end`, or give the
 /// exchange to `Service.close`.

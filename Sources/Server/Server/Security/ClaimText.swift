@@ -14,14 +14,13 @@ package enum ClaimText {
   }
 
   /// Nil: all.
-  package static func encode(packages: AllowedPackages) -> String? {
-    packages.names.map { encode(roles: $0) }
+  package static func encode(packages: [String]?) -> String? {
+    packages.map { encode(roles: $0) }
   }
 
   /// What cannot be read allows nothing.
-  package static func decodePackages(_ text: String?) -> AllowedPackages {
-    guard let text else { return .all }
-    return .only(decodeRoles(text))
+  package static func decodePackages(_ text: String?) -> [String]? {
+    text.map { decodeRoles($0) }
   }
 
   package static func encode(_ claims: [String: [String]]) -> String {

@@ -89,11 +89,12 @@ package struct StoredTokenUser: Sendable, Equatable {
   package let claims: [String: [String]]
   /// When the issuer gave the token, in milliseconds since 1970.
   package let issued: Int64
-  package let packages: AllowedPackages
+  /// Names of the packages that the user may use; nil: all.
+  package let packages: [String]?
 
   package init(
     user: String, roles: [String], claims: [String: [String]], issued: Int64,
-    packages: AllowedPackages
+    packages: [String]?
   ) {
     self.user = user
     self.roles = roles
