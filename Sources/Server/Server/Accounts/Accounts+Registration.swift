@@ -190,11 +190,11 @@ extension Accounts {
       try guarded { () throws(StoreError) in
         guard var device = try store.registeredDevice(owner) else { return }
         // The operator has to know more than the user may.
-        let allowed = packages(of: identity).include(id: body.hello.package)
+        let allowed = packages(of: identity).include(id: hello.package)
         device.subscription =
           allowed
           ? "refused: \(failure.message)"
-          : "refused: \(identity.user) may not use the package \(body.hello.package)"
+          : "refused: \(identity.user) may not use the package \(hello.package)"
         try store.keep(device)
       }
       registered[owner] = nil

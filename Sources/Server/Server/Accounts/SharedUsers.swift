@@ -9,7 +9,7 @@ public final class SharedUsers {
   private var known: [Known] = []
   /// Served no more, and perhaps still performing.
   private var ending: [Known] = []
-  /// A package has told others something since all events were handed out.
+  /// A package has an event for another one that is not handed out.
   private var isTold = false
 
   private struct Known { weak var service: (any ServedPackageService)? }
@@ -57,7 +57,7 @@ public final class SharedUsers {
     }
   }
 
-  /// At the end of a package's call: what it has told others goes to their exchanges and drivers.
+  /// At the end of a package's call: its events for other packages go to their exchanges and drivers.
   func handOut() {
     while isTold {
       isTold = false

@@ -60,8 +60,8 @@ extension Service {
     return exchanges.mayGoOn(exchange)
   }
 
-  /// The records of users may have changed: lines of those that are gone, or whose sessions have
-  /// ended, are closed; the others look at their rights again.
+  /// The records of users may have changed: the channels of removed users, and those whose sessions
+  /// have ended, are closed; the others look at their rights again.
   func recordsChanged() throws(ServerError) {
     defer { handOut() }
     try exchanges.recordsChanged()
