@@ -154,7 +154,7 @@ import Testing
     #expect(task.operations.map(\.id) == [id])
     // Its package is withdrawn, and the call has not returned.
     let withdrawn = old.service
-    withdrawn.users.remove(withdrawn)
+    withdrawn.leaveOthers()
     let new = try moved()
     let device = try updated(new, open: [id])
     for _ in 0..<3 {
@@ -164,7 +164,7 @@ import Testing
     #expect(new.service.queue.count == 0)
     #expect(try new.service.store.known([id])[0]?.isElsewhere == true)
     // Nor where it comes back without an answer: then a minute begins.
-    withdrawn.users.ended(withdrawn)
+    withdrawn.endPerforming()
     try device.exchange()
     #expect(new.service.queue.count == 0)
     new.clock.advance(60)

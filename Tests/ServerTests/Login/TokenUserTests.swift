@@ -48,7 +48,7 @@ struct TokenUserTests {
     try device.drain(channel)
     #expect(bench.service.mayGoOn(channel))
     var stirred = false
-    bench.service.onStir = { _ in stirred = true }
+    bench.service.listen { if case .stirred = $0 { stirred = true } }
     bench.clock.advance(1)
     try bench.service.note(seen(.only(["other"])))
     #expect(stirred && !bench.service.mayGoOn(channel))
