@@ -79,13 +79,7 @@ struct Rekey {
         .text(entity.name), .integer(other))
     }
     held.forget()
-    // Each of the two may have had a change that waits; one object has one. Their places do not tell
-    // which was made last.
-    let open = try pending.operations.of(entity, object).filter(\.isOpen)
-      .sorted { ($0.counter, $0.sequence) < ($1.counter, $1.sequence) }
-    for operation in try pending.join(open).gone {
-      try pending.letGo(operation)
-    }
+    try pending.unite(entity, object)
     if var image {
       image.object = object
       try rows.putOriginal(connection, image)

@@ -139,6 +139,78 @@ package enum PendingMachine {
     return joined
   }
 
+  /// Where a change stands among those of its object: what is on its way, then what was submitted and
+  /// waits, then what the app has in hand.
+  private static func rank(_ operation: PendingOperation) -> Int {
+    operation.isInFlight ? 0 : operation.isOpen ? 2 : 1
+  }
+
+  /// Two changes of one object that must not stand in this order: what was submitted would wait for
+  /// what the app has in hand, and would be joined with it instead of being answered. Nil where there
+  /// are none, as there should be.
+  package static func disorder(
+    _ operations: [PendingOperation]
+  ) -> (first: PendingOperation, second: PendingOperation)? {
+    guard operations.count > 1 else { return nil }
+    for (first, second) in zip(operations, operations.dropFirst())
+    where rank(first) > rank(second) || first.isOpen && second.isOpen {
+      return (first, second)
+    }
+    return nil
+  }
+
+  /// The changes of two rows that turned out to be one object, in the order of their places.
+  package struct United: Equatable {
+    /// Those that go behind all others, in this order.
+    package var moved: [PendingOperation] = []
+    /// What the app has in hand has other values now.
+    package var changed: PendingOperation?
+    /// What the app has in hand leaves nothing.
+    package var gone: PendingOperation?
+  }
+
+  /// Brings the changes of an object in order that was here twice; at most one of them is open.
+  ///
+  /// What was changed later on the other row, and submitted since, is newer than what is open.
+  package static func united(_ operations: [PendingOperation]) -> United {
+    var united = United()
+    var ordered = operations.enumerated()
+      .sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }.map(\.element)
+    if let open = ordered.last, open.isOpen {
+      let left = left(of: open, behind: ordered.filter { rank($0) == 1 })
+      if left == nil {
+        united.gone = open
+        ordered.removeLast()
+      } else if let left, left != open {
+        united.changed = left
+        ordered[ordered.count - 1] = left
+      }
+    }
+    var last: Int64 = .min
+    for operation in ordered {
+      if operation.sequence < last || !united.moved.isEmpty { united.moved.append(operation) }
+      last = max(last, operation.sequence)
+    }
+    return united
+  }
+
+  /// An open change without what was set by changes that were made after it. What was refused is the
+  /// app's to decide, and stays whole.
+  private static func left(
+    of open: PendingOperation, behind submitted: [PendingOperation]
+  ) -> PendingOperation? {
+    guard open.state == .waiting, open.kind != .create else { return open }
+    var left = open
+    for later in submitted where later.counter > open.counter {
+      guard open.kind == .update, later.kind == .update else { return nil }
+      for position in later.changed.keys {
+        left.changed[position] = nil
+        left.base[position] = nil
+      }
+    }
+    return left.kind == .update && left.changed.isEmpty ? nil : left
+  }
+
   /// `first` was accepted; of its values some were `written` in another form. What waits behind it, in
   /// order, is based on what it wrote, where it was based on its value or on the value before that,
   /// and nothing between them has changed the attribute. Any other base is a value of others, which

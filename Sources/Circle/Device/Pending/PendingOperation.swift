@@ -187,6 +187,17 @@ package struct OperationTable {
       """, .text(other.text), .text(chain.text))
   }
 
+  /// Its place is behind all others from now on.
+  func moveToEnd(_ operation: PendingOperation) throws(SQLiteError) {
+    let own = SQLiteValue.integer(operation.sequence)
+    try connection.run(
+      "UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'ferry_operation'")
+    let last = "(SELECT seq FROM sqlite_sequence WHERE name = 'ferry_operation')"
+    for table in ["ferry_operation", "ferry_owner", "ferry_reference"] {
+      try connection.run("UPDATE \(table) SET sequence = \(last) WHERE sequence = ?", own)
+    }
+  }
+
   package func delete(_ operation: PendingOperation) throws(SQLiteError) {
     try connection.run(
       "DELETE FROM ferry_operation WHERE sequence = ?", .integer(operation.sequence))

@@ -46,6 +46,20 @@ extension PendingStore {
       .map { Array($0.prefix(entity.servedCount)) }
   }
 
+  /// The object was here twice, and has the changes of both rows by now: they become what one object
+  /// may have (Decision 0108). Those who wait for one of them hear nothing: what was submitted is
+  /// submitted.
+  func unite(_ entity: Entity, _ object: Int64) throws(SQLiteError) {
+    // Their places do not tell which was made last.
+    let open = try operations.of(entity, object).filter(\.isOpen)
+      .sorted { ($0.counter, $0.sequence) < ($1.counter, $1.sequence) }
+    for operation in try join(open).gone { try letGo(operation) }
+    let united = PendingMachine.united(try operations.of(entity, object))
+    if let gone = united.gone { try letGo(gone) }
+    if let changed = united.changed { try operations.update(changed) }
+    for operation in united.moved { try operations.moveToEnd(operation) }
+  }
+
   /// What was submitted of an object is not sent after all, and one change with
   /// what the app has changed since; those who wait for that hear `outcome`. False where the two
   /// leave nothing.

@@ -284,6 +284,9 @@ package struct PendingStore {
     _ operations: [PendingOperation], on image: [AttributeValue]?, over visible: VisibleRow?,
     _ entity: Entity, _ object: Int64, shown: [AttributeValue]?
   ) throws(SQLiteError) -> VisibleRow? {
+    assert(
+      PendingMachine.disorder(operations) == nil,
+      "what \(entity.name) \(object) has open stands before what was submitted of it")
     let rows = store.rows(of: entity)
     try References(store, connection).note(operations, image: image)
     let live = operations.filter { $0.state != .withdrawn }

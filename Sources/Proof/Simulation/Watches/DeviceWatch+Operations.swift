@@ -23,6 +23,8 @@ extension DeviceWatch {
         if new.id != old.id { ledger.leave(old.id) }
         trace.say("    device \(number): \(shown(old)) became \(shown(new))")
         try compare(old, new, ledger)
+      } else if isMoved(old, current) {
+        trace.say("    device \(number): \(shown(old)) has another place")
       } else {
         trace.say("    device \(number): \(shown(old)) is gone")
         ledger.leave(old.id)
@@ -153,6 +155,20 @@ extension DeviceWatch {
       }
   }
 
+  /// Whether its object was here twice, and it goes behind what was changed of the other row. What
+  /// was changed later there, and submitted, it need not change any more.
+  private func isMoved(_ old: PendingOperation, _ current: [Int64: PendingOperation]) -> Bool {
+    guard case .session? = cause, !old.isInFlight,
+      let new = current.values.first(where: { $0.id == old.id }), new.sequence > old.sequence,
+      new.kind == old.kind, new.state == old.state, (new.wanted == .no) == (old.wanted == .no)
+    else { return false }
+    let all = current.values.filter { $0.name == new.name }
+    let isOfTwo =
+      new.object != old.object
+      || all.contains { operations[$0.sequence].map { $0.object != new.object } ?? false }
+    return isOfTwo && Set(old.changed.keys).isSubset(of: Set(all.flatMap(\.changed.keys)))
+  }
+
   /// Whether it is one of the changes of its object, the first of which was submitted, waited for
   /// others and is not sent after all: they have become one, or leave nothing. Those behind it may have
   /// been submitted too: the first was on its way then, and was recalled with a part that was cancelled.
@@ -176,8 +192,15 @@ extension DeviceWatch {
     throw failure(6, "a change is pending although the checkpoint \(checkpoint.version) answers it")
   }
 
-  /// Invariant 3: what is sent has nothing left that must end before it.
+  /// Invariant 3: what is sent has nothing left that must end before it, and what was submitted of an
+  /// object does not stand behind what is open.
   func checkDependencies(_ current: [PendingOperation]) throws {
+    let changes: [ObjectNumber: [PendingOperation]] = Dictionary(grouping: current, by: \.name)
+    for operation in current {
+      let own = (changes[operation.name] ?? []).sorted { $0.sequence < $1.sequence }
+      guard let (first, second) = PendingMachine.disorder(own) else { continue }
+      throw failure(3, "\(shown(first)) stands before \(shown(second))")
+    }
     guard let (sent, first) = DependencyCheck(current, tables).tooEarly(since: operations) else {
       return
     }
