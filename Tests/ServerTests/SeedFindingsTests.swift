@@ -85,6 +85,87 @@ struct SeedFindingsTests {
     #expect(device.answers[create.0]?.outcome == .replayResult)
   }
 
+  @Test(
+    "What was performed before a set-back, and not answered, is read again before it is written")
+  func setBackBeforeAnswer() throws {
+    let create = bench.operation(
+      Shop.product, .create, ObjectKey([.integer(7)]),
+      changed: [0: .integer(7), 1: .text("coffee")])
+    device.open = [create.0]
+    try device.exchange([create.1])
+    let task = try #require(try bench.service.nextReplay())
+    let store = bench.database
+    try store.run(
+      """
+      CREATE TEMP TRIGGER full BEFORE UPDATE ON operation WHEN NEW.state = 'answered'
+      BEGIN SELECT RAISE(FAIL, 'full'); END
+      """)
+    let report = try #require(bench.answer(task.step))
+    #expect(throws: ServerError.self) { try bench.service.report(task, report) }
+    // The business system goes back to before it, and all is compared: neither has the row.
+    bench.business.remove(Shop.product, ObjectKey([.integer(7)]))
+    try bench.load()
+    try store.run("DROP TRIGGER full")
+    bench.clock.advance(5)
+    try bench.replay()
+    let cached = try bench.service.cachedRows().map(\.image.description)
+    #expect(cached.sorted() == ["Order 10", "Product 1"])
+    try device.exchange()
+    #expect(device.answers[create.0]?.outcome == .replayResult)
+    #expect(!device.shown.joined().contains("coffee"))
+  }
+
+  @Test(
+    "What a create may have made is not told before its answer, though it was read before the create was claimed again",
+    arguments: [false, true])
+  func readBeforeClaim(byKey: Bool) throws {
+    let chain = OperationID(bench.newID())!
+    let (first, second) = (
+      bench.operation(
+        Shop.order, .create, nil, changed: [1: .integer(1), 2: .text("new")], chain: chain, count: 2
+      ),
+      bench.operation(
+        Shop.product, .create, ObjectKey([.integer(7)]),
+        changed: [0: .integer(7), 1: .text("forbidden")], chain: chain, position: 1, count: 2)
+    )
+    device.open = [first.0, second.0]
+    try device.exchange([first.1, second.1])
+    _ = try #require(try bench.service.nextReplay())
+    // A business system that performs a group operation by operation has done the first.
+    let part = ConnectorOperation(
+      id: first.0, entity: Shop.order, kind: .create, key: nil,
+      changed: [1: .integer(1), 2: .text("new")], base: [:])
+    _ = bench.business.perform([part])
+    try bench.restart()
+    // It is asked for, and holds nothing up until its device has named it.
+    try bench.replay()
+    let made = ObjectKey([.integer(1_001)])
+    let ticket = try bench.service.beginLoad()
+    for entity in bench.package.entities {
+      try bench.service.stage(ticket, entity, bench.business.images(entity))
+    }
+    let hint = ChangeHint.objects(entity: "Order", keys: [made])
+    if byKey { _ = try bench.service.take(BusinessChanges(cursor: nil, hints: [hint])) }
+    let read = try bench.service.nextReadBack()
+    #expect(read?.keys == (byKey ? [made] : nil))
+    try device.exchange()
+    let task = try #require(try bench.service.nextReplay())
+    if let read {
+      try bench.service.finish(read, try bench.business.read(read.entity, keys: read.keys))
+    } else {
+      try bench.end(ticket)
+    }
+    try device.exchange()
+    #expect(!device.shown.joined().contains("new"), "the row comes with the answer, not before it")
+    var step = task.step
+    while let next = bench.answer(step) { step = try bench.service.report(task, next) }
+    try bench.readAgain()
+    try device.exchange()
+    #expect(device.shown.joined().contains("new"))
+    #expect(device.answers[first.0]?.newKey == made)
+    #expect(device.answers[second.0]?.outcome == .replayFailed)
+  }
+
   /// A change of somebody else's order, as a device sends it again that a restored server has
   /// forgotten.
   private func sendForbidden() throws -> OperationID {

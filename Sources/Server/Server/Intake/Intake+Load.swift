@@ -128,7 +128,7 @@ extension Intake {
     loadMachine = machine
     summary.doubtedPartitions = verdict.doubted
     load = nil
-    for entity in package.entities { core.marks.verify(entity: entity.name) }
+    for entity in package.entities { core.marks.verify(entity: entity.name, since: ticket.mark) }
     core.marks.end(ticket.mark)
     // A look that waits for this load waits for the one that confirms it.
     if verdict.doubted.isEmpty { noteLoaded(ticket.number, unwritten: unwritten()) }
@@ -259,8 +259,12 @@ extension Intake {
       var met = MetRows()
       for row in rows {
         let name = ObjectName(entity: row.entity, key: row.key)
-        let version = try cache.state(of: name).version
-        if core.claims.holds(name) || core.marks.isTouched(name, version: version, since: task.mark)
+        let (version, isThere) = try cache.state(of: name)
+        // A create that may have run was claimed while it was read.
+        let mayBeNew =
+          !isThere && core.claims.mayHaveMade(name.entity, readAt: Claims.always)
+        if core.claims.holds(name) || mayBeNew
+          || core.marks.isTouched(name, version: version, since: task.mark)
         {
           later.insert(name)
         } else {

@@ -4,15 +4,17 @@ import FerryWire
 
 /// What operations hold while they may be changing it.
 extension Operations {
+  /// `mayHaveRun`: what it creates may have been there before it was claimed (Decision 0109, 2).
   func claim(
-    _ operations: [(entity: String, kind: OperationKind, key: ObjectKey?)], task: Int64
+    _ operations: [(entity: String, kind: OperationKind, key: ObjectKey?)], task: Int64,
+    mayHaveRun: Bool = false
   ) {
     core.claims.claim(
       operations.compactMap { operation in
         operation.key.map { ObjectName(entity: operation.entity, key: $0) }
       }, creates: operations.filter { $0.kind == .create }.map(\.entity),
       isKeyless: operations.contains { $0.kind == .create && $0.key == nil }, task: task,
-      moment: core.marks.tick())
+      moment: mayHaveRun ? Claims.always : core.marks.tick())
   }
 
   /// Takes up what a stop or a crash left. What may have been performed is claimed from the start
@@ -36,7 +38,9 @@ extension Operations {
     for name in names where queue.isComplete(name) {
       core.lastTask += 1
       held[name] = core.lastTask
-      claim((left[name] ?? []).map { ($0.entity, $0.kind, $0.key) }, task: core.lastTask)
+      claim(
+        (left[name] ?? []).map { ($0.entity, $0.kind, $0.key) }, task: core.lastTask,
+        mayHaveRun: true)
     }
   }
 }

@@ -148,7 +148,9 @@ extension Operations {
       if let task = held.removeValue(forKey: replay.name) {
         core.claims.pass(from: task, to: replay.id)
       } else {
-        claim(replay.machine.operations.map { ($0.entity.name, $0.kind, $0.key) }, task: replay.id)
+        claim(
+          replay.machine.operations.map { ($0.entity.name, $0.kind, $0.key) }, task: replay.id,
+          mayHaveRun: replay.machine.mayHaveRun)
       }
     }
     var tasks: [ReplayTask] = []

@@ -92,7 +92,9 @@ extension Operations {
       // All are looked at before the first is written. They were performed one after the other, so
       // that of two images of one row the later one is the newer.
       for replay in active {
-        let names = try self.touched(replay, cache)
+        let names = try replay.machine.outdated(
+          by: core.marks, isListed: { intake.readAgain[$0] != nil },
+          version: { name throws(StoreError) in try cache.state(of: name).version })
         if !names.isEmpty { touched[replay.id] = names }
       }
       var answered: [AnsweredOperation] = []
@@ -101,6 +103,9 @@ extension Operations {
       for replay in active where touched[replay.id] == nil {
         for (name, seen) in replay.machine.seen.sorted(by: { $0.key < $1.key }) {
           guard let position = rules.position(of: name.entity) else { continue }
+          assert(
+            intake.readAgain[name] != nil || !core.marks.isBehindLoad(name, seen.mark),
+            "\(name) is written as it was before a load that has ended since")
           try met.take(seen.image, position, &machine, cache)
         }
         answers += replay.machine.operations.indices.compactMap { index -> Answer? in
@@ -115,26 +120,5 @@ extension Operations {
       try intake.keep(&met)
       return ((touched, met), answered)
     }
-  }
-
-  /// Images that may be older than what the cache has learned since.
-  private func touched(
-    _ replay: ActiveReplay, _ cache: CacheReader
-  ) throws(StoreError) -> [ObjectName] {
-    let own = Set(
-      replay.machine.operations.compactMap { operation in
-        operation.key.map { ObjectName(entity: operation.entity.name, key: $0) }
-      })
-    var touched: [ObjectName] = []
-    for (name, seen) in replay.machine.seen.sorted(by: { $0.key < $1.key }) {
-      let version = try cache.state(of: name).version
-      // Loads leave claimed objects alone: for the task's own, a load tells nothing newer.
-      if core.marks.isTouched(
-        name, version: version, since: seen.mark, byLoads: !own.contains(name))
-      {
-        touched.append(name)
-      }
-    }
-    return touched
   }
 }

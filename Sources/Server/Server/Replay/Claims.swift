@@ -8,6 +8,9 @@ struct Claims {
   /// Those of them whose keys the business system gives.
   private var keyless: Set<Int64> = []
 
+  /// Before every moment: creates that may have run before they were claimed.
+  static let always: Int64 = 0
+
   var isEmpty: Bool { objects.isEmpty && creates.isEmpty }
 
   mutating func claim(

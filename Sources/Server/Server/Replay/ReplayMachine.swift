@@ -47,7 +47,7 @@ struct ReplayMachine {
   }
 
   let operations: [ConnectorOperation]
-  private let mayHaveRun: Bool
+  let mayHaveRun: Bool
   /// An operator has decided that it is performed where the business system cannot tell.
   private let isDecided: Bool
   private let readBackKeys: Int
@@ -112,6 +112,31 @@ struct ReplayMachine {
       }
       return .park(step, reason: error.message)
     }
+  }
+
+  /// The objects whose images may be older than what the cache has learned since; `version` gives the
+  /// version of an object's row, `isListed` whether it is read once more after the chain.
+  ///
+  /// A load leaves alone what the chain has claimed, and lists it where it has it otherwise than the
+  /// cache. If the load began after the image was seen and has not listed it, the business system has
+  /// it as the cache does, or not at all: it may have been set back (Decision 0109).
+  func outdated(
+    by marks: Marks, isListed: (ObjectName) -> Bool,
+    version: (ObjectName) throws(StoreError) -> Int64?
+  ) throws(StoreError) -> [ObjectName] {
+    let own = Set(
+      operations.compactMap { operation in
+        operation.key.map { ObjectName(entity: operation.entity.name, key: $0) }
+      })
+    var outdated: [ObjectName] = []
+    for (name, seen) in seen.sorted(by: { $0.key < $1.key })
+    where marks.isTouched(
+      name, version: try version(name), since: seen.mark,
+      byLoads: !own.contains(name) ? .ended : isListed(name) ? nil : .began)
+    {
+      outdated.append(name)
+    }
+    return outdated
   }
 
   /// Some images were older than what the cache has learned since.
