@@ -204,8 +204,7 @@ package struct AnswerTaker {
     // What is ahead of it is of its own chain, answered before it, and may have been refused.
     let all = try pending.operations.of(entity, operation.object)
       .filter { $0.sequence == operation.sequence || !$0.isInFlight }
-    let state = all.contains { $0.state == .replayFailed } ? .replayFailed : answered
-    let held = all.filter { $0.sequence > operation.sequence && $0.wanted != .no }
+    let (state, held) = PendingMachine.reopened(operation, among: all, as: answered)
     let found = try pending.join(all)
     let first = all.first ?? operation
     // What came after what left nothing is a change of its own.
@@ -214,10 +213,10 @@ package struct AnswerTaker {
     }
     guard try !isOfNothing(left, state) else { return (found.joined, [left]) }
     if !held.isEmpty { try standDown(operation.chain) }
-    // Where all that was joined had been submitted, the rest goes again as it is.
-    let isWhole = state == .waiting && held.count == found.joined.count
     try pending.operations.update(
-      renewed(left, state, failed: isWhole ? left.counter : operation.counter))
+      PendingMachine.renewed(
+        left, after: operation, as: state, isWhole: held.count == found.joined.count,
+        id: store.newOperationID()))
     return (found.joined, [])
   }
 
@@ -245,26 +244,12 @@ package struct AnswerTaker {
   ) throws(SQLiteError) -> Bool {
     guard let entity = store.model.entity(named: operation.entity) else { return false }
     let rows = store.rows(of: entity)
-    guard try rows.original(connection, object: operation.object) == nil else { return false }
-    switch operation.kind {
-    case .create: return false
-    case .update: return try rows.visible(connection, object: operation.object) == nil
-    case .delete: return state == .replayFailed
+    return try PendingMachine.isOfNothing(
+      operation.kind, as: state,
+      hasImage: rows.original(connection, object: operation.object) != nil
+    ) { () throws(SQLiteError) in
+      try rows.visible(connection, object: operation.object) != nil
     }
-  }
-
-  /// An id that was answered is never sent again. The others of its chain share the fate, and stay
-  /// together.
-  private func renewed(
-    _ operation: PendingOperation, _ state: PendingOperation.State, failed counter: Int64
-  )
-    -> PendingOperation
-  {
-    var renewed = operation
-    renewed.id = store.newOperationID()
-    renewed.state = state
-    renewed.failure = counter
-    return renewed
   }
 
   private func keep(_ records: [LogRecord], _ operation: PendingOperation) throws(SQLiteError) {

@@ -8,6 +8,11 @@ package enum ChainMachine {
   package struct Name: Hashable {
     let entity: String
     let key: ObjectKey
+
+    package init(entity: String, key: ObjectKey) {
+      self.entity = entity
+      self.key = key
+    }
   }
 
   /// A reference that an operation makes, or one that it ends.
@@ -16,6 +21,12 @@ package enum ChainMachine {
     /// The attributes that refer.
     let positions: [Int]
     let isMade: Bool
+
+    package init(target: Name, positions: [Int], isMade: Bool) {
+      self.target = target
+      self.positions = positions
+      self.isMade = isMade
+    }
   }
 
   /// One that is performed before another, since `referrer` refers so.

@@ -58,6 +58,32 @@ package struct PendingOperation: Equatable, Sendable {
   /// What it passes on its way to the top of that graph; nil leaves what was noted.
   package var owners: [LocalObject]?
 
+  package init(
+    sequence: Int64, id: OperationID, entity: String, object: Int64, kind: OperationKind,
+    key: ObjectKey, isTemporary: Bool, changed: [Int: AttributeValue],
+    base: [Int: AttributeValue], chain: OperationID, state: State, wanted: Wanted = .no,
+    isSent: Bool = false, counter: Int64 = 0, failure: Int64 = 0, root: LocalObject,
+    owners: [LocalObject]? = nil
+  ) {
+    self.sequence = sequence
+    self.id = id
+    self.entity = entity
+    self.object = object
+    self.kind = kind
+    self.key = key
+    self.isTemporary = isTemporary
+    self.changed = changed
+    self.base = base
+    self.chain = chain
+    self.state = state
+    self.wanted = wanted
+    self.isSent = isSent
+    self.counter = counter
+    self.failure = failure
+    self.root = root
+    self.owners = owners
+  }
+
   /// The app has not submitted it: edits merge into it.
   package var isOpen: Bool { !isInFlight && wanted == .no }
   /// Sealed: the server has it or will have it as it is, and its answer is not here.

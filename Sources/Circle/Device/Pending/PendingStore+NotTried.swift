@@ -17,7 +17,7 @@ extension PendingStore {
     else { return }
     let seeds = try operations.select("WHERE chain = ?", [chain])
     let others = try Chains(store, connection).of(seeds)
-    guard others.allSatisfy({ $0.isNotTried && $0.failure == $0.counter }) else { return }
+    guard PendingMachine.goAgain(others) else { return }
     for var member in others {
       member.wanted = .again
       try operations.update(member)

@@ -6,20 +6,7 @@ import FerrySQLite
 /// A reference is looked at as a whole: an attribute that the change leaves alone has the value that
 /// is below the change.
 struct References {
-  /// An object that is referred to by its key.
-  struct Target {
-    let relationship: Relationship
-    let entity: Entity
-    let key: [AttributeValue]
-    /// Of the attributes that refer.
-    let positions: [Int]
-
-    /// The device has given the key, and the business system will give another one.
-    var isTemporary: Bool {
-      entity.keyOrigin == .businessSystem
-        && zip(entity.key, key).contains { entity.attributes[$0].type.isTemporaryKey($1) }
-    }
-  }
+  typealias Target = ReferenceMachine.Target
 
   private let store: Store
   private let connection: Connection
@@ -34,19 +21,9 @@ struct References {
   /// The objects that a change makes its object refer to and that may be new. What has its final key
   /// from the business system is there.
   func made(by operation: PendingOperation) throws(SQLiteError) -> [Target] {
-    guard operation.kind != .delete else { return [] }
-    var made: [Target] = []
-    for reference in touched(by: operation) {
-      var key: [AttributeValue] = []
-      for position in reference.positions { key.append(try value(after: operation, position)) }
-      let target = Target(
-        relationship: reference.relationship, entity: reference.target, key: key,
-        positions: reference.positions)
-      guard !key.contains(.null), target.entity.keyOrigin == .app || target.isTemporary
-      else { continue }
-      made.append(target)
-    }
-    return made
+    try machine(of: operation)?.made(by: operation) { position throws(SQLiteError) in
+      try below(operation, position)
+    } ?? []
   }
 
   /// The objects to which a change ends a reference: where its object led for the app, and where it
@@ -54,23 +31,9 @@ struct References {
   func ended(
     by operation: PendingOperation, image: [AttributeValue]?
   ) throws(SQLiteError) -> [Target] {
-    guard operation.kind != .create else { return [] }
-    var ended: [Target] = []
-    for reference in touched(by: operation) {
-      var (before, after): ([AttributeValue], [AttributeValue]) = ([], [])
-      for position in reference.positions {
-        before.append(try value(before: operation, position))
-        if operation.kind == .update { after.append(try value(after: operation, position)) }
-      }
-      let led = [before] + (image.map { image in [reference.positions.map { image[$0] }] } ?? [])
-      for key in led where key != after && !key.contains(.null) {
-        ended.append(
-          Target(
-            relationship: reference.relationship, entity: reference.target, key: key,
-            positions: reference.positions))
-      }
-    }
-    return ended
+    try machine(of: operation)?.ended(by: operation, image: image) { position throws(SQLiteError) in
+      try below(operation, position)
+    } ?? []
   }
 
   func ends(
@@ -123,54 +86,28 @@ struct References {
   }
 
   /// Whether a change makes or ends references.
-  func concerns(_ operation: PendingOperation) -> Bool { !touched(by: operation).isEmpty }
-
-  /// A delete ends every reference, a create makes those that it sets.
-  private func touched(by operation: PendingOperation) -> [KeyReference] {
-    let all = store.keyReferences[operation.entity] ?? []
-    guard operation.kind == .update else { return all }
-    return all.filter { $0.positions.contains { operation.changed[$0] != nil } }
+  func concerns(_ operation: PendingOperation) -> Bool {
+    machine(of: operation)?.touched(by: operation).isEmpty == false
   }
 
-  private func value(
-    after operation: PendingOperation, _ position: Int
-  ) throws(SQLiteError) -> AttributeValue {
-    if let value = operation.changed[position] ?? key(of: operation, position) { return value }
-    return operation.kind == .create ? .null : try below(operation, position)
+  private func machine(of operation: PendingOperation) -> ReferenceMachine? {
+    guard let entity = store.model.entity(named: operation.entity) else { return nil }
+    return ReferenceMachine(
+      entity: entity, references: store.keyReferences[operation.entity] ?? [])
   }
 
-  private func value(
-    before operation: PendingOperation, _ position: Int
-  ) throws(SQLiteError) -> AttributeValue {
-    if let value = operation.base[position] ?? key(of: operation, position) { return value }
-    return try below(operation, position)
-  }
-
-  private func key(of operation: PendingOperation, _ position: Int) -> AttributeValue? {
-    guard let entity = store.model.entity(named: operation.entity),
-      let place = entity.key.firstIndex(of: position), let key = operation.key.values(of: entity)
-    else { return nil }
-    return key[place]
-  }
-
-  /// What an attribute is where a change leaves it alone. Rare: of a reference by several attributes
-  /// the change sets some.
+  /// What an attribute is without the change.
   private func below(
     _ operation: PendingOperation, _ position: Int
   ) throws(SQLiteError) -> AttributeValue {
     guard let entity = store.model.entity(named: operation.entity) else { return .null }
     let rows = store.rows(of: entity)
-    let all = try operations.of(entity, operation.object)
-    let earlier = all.last {
-      $0.sequence < operation.sequence && $0.kind != .delete && $0.state != .withdrawn
-        && ($0.kind == .create || $0.changed[position] != nil)
+    return try ReferenceMachine.below(
+      operation, position, all: try operations.of(entity, operation.object)
+    ) { () throws(SQLiteError) in
+      try rows.original(connection, object: operation.object)?.values
+    } shown: { () throws(SQLiteError) in
+      try rows.visible(connection, object: operation.object)?.values
     }
-    if let earlier { return earlier.changed[position] ?? .null }
-    if let image = try rows.original(connection, object: operation.object) {
-      return image.values[position]
-    }
-    let later = all.first { $0.sequence > operation.sequence && $0.base[position] != nil }
-    if let value = later?.base[position] { return value }
-    return try rows.visible(connection, object: operation.object)?.values[position] ?? .null
   }
 }

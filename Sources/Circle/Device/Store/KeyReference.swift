@@ -1,14 +1,14 @@
 import FerryModel
 
 /// A relationship that leads to its target by the whole key, and where its attributes are.
-struct KeyReference {
-  let relationship: Relationship
-  let target: Entity
+package struct KeyReference {
+  package let relationship: Relationship
+  package let target: Entity
   /// Of this entity's attributes, in the order of the target's key.
-  let positions: [Int]
+  package let positions: [Int]
 
   /// Those of each entity.
-  static func all(in model: Package) -> [String: [KeyReference]] {
+  package static func all(in model: Package) -> [String: [KeyReference]] {
     var all: [String: [KeyReference]] = [:]
     for entity in model.entities {
       all[entity.name] = entity.relationships.compactMap { relationship in

@@ -3,8 +3,8 @@ import FerryModel
 import FerryWire
 
 /// Decides what becomes of one operation that a device sent.
-struct InboxMachine {
-  enum Judgement: Equatable {
+package struct InboxMachine {
+  package enum Judgement: Equatable {
     case store(Operation)
     /// It is here already. `isEmptied`: its answer was confirmed once, and must be told again.
     case known(OperationID, isEmptied: Bool)
@@ -14,11 +14,11 @@ struct InboxMachine {
   }
 
   /// What can be told of an operation that will never be performed.
-  struct Refused: Equatable {
+  package struct Refused: Equatable {
     var component: String
     var kind: OperationKind
     var entityKey: String
-    let message: String
+    package let message: String
   }
 
   let package: Package
@@ -28,8 +28,17 @@ struct InboxMachine {
   /// Only with the planted bug `chosenKey`.
   var takesChosenKeys: Bool = false
 
+  package init(
+    package: Package, user: ExactText, bigValueBytes: Int64 = .max, takesChosenKeys: Bool = false
+  ) {
+    self.package = package
+    self.user = user
+    self.bigValueBytes = bigValueBytes
+    self.takesChosenKeys = takesChosenKeys
+  }
+
   /// `hash` is that of the bytes, `known` what is remembered under the id that can be read in them.
-  func judge(_ bytes: [UInt8], hash: [UInt8], known: KnownOperation?) -> Judgement {
+  package func judge(_ bytes: [UInt8], hash: [UInt8], known: KnownOperation?) -> Judgement {
     let id: OperationID
     do { id = try Operation.identity(of: bytes) } catch { return .unreadable(error.description) }
     if let known {

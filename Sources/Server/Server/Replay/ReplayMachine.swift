@@ -28,8 +28,8 @@ public enum ReplayReport: Sendable, Equatable {
 ///
 /// An outcome is accepted only together with the rows as the business system has them; what may
 /// have run is never performed again without proof that it did not.
-struct ReplayMachine {
-  enum Action: Equatable {
+package struct ReplayMachine {
+  package enum Action: Equatable {
     case ask(ReplayStep)
     /// Write the answers, if no image was touched since its mark.
     case settle
@@ -41,8 +41,8 @@ struct ReplayMachine {
     case park(ReplayStep, reason: String)
   }
 
-  struct Seen: Equatable {
-    let image: RowImage
+  package struct Seen: Equatable {
+    package let image: RowImage
     let mark: Mark
   }
 
@@ -51,19 +51,19 @@ struct ReplayMachine {
   /// An operator has decided that it is performed where the business system cannot tell.
   private let isDecided: Bool
   private let readBackKeys: Int
-  private(set) var outcomes: [OperationOutcome?]
+  package private(set) var outcomes: [OperationOutcome?]
   /// What the operation of the same place wrote, where that is not what it asked for: values by
   /// position in the entity's attributes.
-  private(set) var written: [[Int: AttributeValue]]
+  package private(set) var written: [[Int: AttributeValue]]
   /// What was seen of each object, and since when it holds.
-  private(set) var seen: [ObjectName: Seen] = [:]
+  package private(set) var seen: [ObjectName: Seen] = [:]
   private var toRead: [ObjectName] = []
   private var hasRecalled: Bool = false
   private var wasUnknown: Bool = false
   /// Refused before the business system was asked.
   private var isJudgedHere: Bool = false
   /// What becomes of operations that have no outcome when it was asked for.
-  enum Rest {
+  package enum Rest: Sendable {
     case performed
     /// Its device has not said since the start that they are open. A store that was restored to an
     /// earlier state may have answered them before: they wait.
@@ -72,9 +72,9 @@ struct ReplayMachine {
     case notTried
   }
 
-  var rest: Rest = .performed
+  package var rest: Rest = .performed
 
-  init(
+  package init(
     _ operations: [ConnectorOperation], mayHaveRun: Bool, isDecided: Bool = false,
     readBackKeys: Int
   ) {
@@ -87,18 +87,18 @@ struct ReplayMachine {
   }
 
   /// With outcomes that an operator has decided, only the rows are read.
-  init(_ operations: [ConnectorOperation], decided outcomes: [OperationOutcome], readBackKeys: Int)
+  package init(_ operations: [ConnectorOperation], decided outcomes: [OperationOutcome], readBackKeys: Int)
   {
     self.init(operations, mayHaveRun: false, readBackKeys: readBackKeys)
     self.outcomes = outcomes
   }
 
-  mutating func start() -> Action {
+  package mutating func start() -> Action {
     if mayHaveRun { return .ask(.recall(operations.map(\.id))) }
     return goOn()
   }
 
-  mutating func take(_ report: ReplayReport, during step: ReplayStep, mark: Mark) -> Action {
+  package mutating func take(_ report: ReplayReport, during step: ReplayStep, mark: Mark) -> Action {
     switch report {
     case .recalled(let found): return recalled(found)
     case .performed(let result): return performed(result, mark)
@@ -247,7 +247,7 @@ struct ReplayMachine {
   }
 
   /// Entities of rows that the business system touched by its own rules.
-  var entities: [String: Entity] = [:]
+  package var entities: [String: Entity] = [:]
 
   /// The objects whose rows must be known before the answers are written: those that were changed,
   /// and those that the business system has otherwise than the device thought.

@@ -5,12 +5,12 @@ import FerryWorld
 /// Decides which chain of operations is performed next: users take turns, each in the order of
 /// arrival, with one operation in work per object and never one object's later operation before its
 /// earlier one, whoever made them. Pure.
-struct ReplayQueue {
-  struct Name: Hashable {
-    let owner: Owner
-    let chain: OperationID
+package struct ReplayQueue {
+  package struct Name: Hashable {
+    package let owner: Owner
+    package let chain: OperationID
 
-    init(owner: Owner, chain: OperationID) {
+    package init(owner: Owner, chain: OperationID) {
       self.owner = owner
       self.chain = chain
     }
@@ -20,11 +20,11 @@ struct ReplayQueue {
     }
   }
 
-  struct Chain: Equatable {
-    let name: Name
+  package struct Chain: Equatable {
+    package let name: Name
     let count: Int
     /// In the order of their places.
-    var operations: [Place]
+    package var operations: [Place]
     /// The number of the first operation that arrived.
     let arrival: Int64
     /// Its place among all, in the order in which they were added.
@@ -34,7 +34,7 @@ struct ReplayQueue {
     /// When the last of it came.
     var lastArrival: Timestamp
     /// A crash, or a restored server: it may have been performed.
-    var mayHaveRun: Bool
+    package var mayHaveRun: Bool
     /// Its rights were judged before the crash. What may have been performed before it came is not:
     /// it is asked for first.
     var wasJudged: Bool
@@ -54,8 +54,8 @@ struct ReplayQueue {
     var contents: Set<BigReference> = []
     var missing: Set<BigReference> = []
 
-    struct Place: Equatable {
-      let id: OperationID
+    package struct Place: Equatable {
+      package let id: OperationID
       let position: Int
       let object: ObjectName?
     }
@@ -63,7 +63,7 @@ struct ReplayQueue {
     /// Whether it may be performed, as far as its device is concerned.
     var isNamed: Bool { unnamed.isEmpty }
 
-    var rest: ReplayMachine.Rest { isAbandoned ? .notTried : isNamed ? .performed : .kept }
+    package var rest: ReplayMachine.Rest { isAbandoned ? .notTried : isNamed ? .performed : .kept }
 
     /// Whether something is to be done with it: to perform it, or to ask whether it was performed.
     var isWanted: Bool { isNamed || mayHaveRun && !wasAskedFor }
@@ -94,13 +94,13 @@ struct ReplayQueue {
     var bytes: Int = 0
   }
 
-  init() {}
+  package init() {}
 
   func load(of owner: Owner) -> Load { loads[owner] ?? Load() }
 
   func load(of user: ExactText) -> Load { loadsOfUsers[user] ?? Load() }
 
-  mutating func add(
+  package mutating func add(
     _ received: ReceivedOperation, now: Timestamp, wasClaimed: Bool = false, isNamed: Bool = true,
     contents: Set<BigReference> = [], missing: Set<BigReference> = []
   ) {
@@ -179,7 +179,7 @@ struct ReplayQueue {
   /// A device has said all that it has open. Of a group of which it has only a part, the rest has
   /// ended there: a store that is gone has answered it, or the device was set back. The group is
   /// asked for, and what was not performed is not tried. Returns whether there is any.
-  mutating func abandon(by owner: Owner, having present: Set<OperationID>) -> Bool {
+  package mutating func abandon(by owner: Owner, having present: Set<OperationID>) -> Bool {
     var isAny = false
     for name in Set(unnamed.values) where name.owner == owner {
       guard var chain = chains[name], !chain.isInWork,
@@ -250,7 +250,7 @@ struct ReplayQueue {
   /// The next chains, marked as in work, in the order in which they are to be performed; no two are
   /// about one object. `isLoaded`: before the first load only what a crash left comes out, because
   /// rights cannot be judged yet. Users whose rights nobody knows wait, and hold nobody else up.
-  mutating func next(
+  package mutating func next(
     limit: Int, now: Timestamp, isLoaded: Bool, areRightsKnown: (ExactText) -> Bool = { _ in true }
   ) -> [Chain] {
     var found: [Chain] = []
@@ -307,7 +307,7 @@ struct ReplayQueue {
   }
 
   /// It was certainly not performed: again later.
-  mutating func release(
+  package mutating func release(
     _ name: Name, notBefore: Timestamp, mayHaveRun: Bool, wasAskedFor: Bool = true
   ) {
     chains[name]?.isInWork = false

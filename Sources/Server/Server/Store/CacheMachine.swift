@@ -2,7 +2,7 @@ import FerryModel
 import FerryWire
 
 /// What the machine is told of the cache as it was before.
-protocol CacheSource {
+package protocol CacheSource {
   func row(_ name: RowName) throws(StoreError) -> CachedRow?
   func children(_ name: ParentName) throws(StoreError) -> [CachedRow]
   func parents(_ name: ParentName) throws(StoreError) -> [CachedRow]
@@ -12,9 +12,9 @@ protocol CacheSource {
 
 /// Decides what images of the business system change in the cache: rows, who has them, and the sums
 /// of the partitions. Rows as they were and images go in, one value of changes comes out.
-struct CacheMachine {
+package struct CacheMachine {
   private let rules: PartitionRules
-  private(set) var changes = CacheChanges()
+  package private(set) var changes = CacheChanges()
   private var newPlaces: [Place: Int] = [:]
   /// Rows of `changes` by how they call their parent; one that calls it otherwise by now is here too.
   private var children: [ParentName: [RowName]] = [:]
@@ -24,10 +24,10 @@ struct CacheMachine {
   private typealias Row = CacheChanges.Row
   private typealias Partition = CacheChanges.Partition
 
-  init(_ rules: PartitionRules) { self.rules = rules }
+  package init(_ rules: PartitionRules) { self.rules = rules }
 
   /// One row as it is now; nothing where it is so already. `values` nil: it is gone.
-  mutating func apply(
+  package mutating func apply(
     _ name: RowName, _ values: [AttributeValue]?, _ source: some CacheSource
   ) throws(StoreError) {
     let known = try current(name, source)

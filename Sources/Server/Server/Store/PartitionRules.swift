@@ -22,7 +22,7 @@ package struct Place: Hashable, Sendable {
 }
 
 /// The partition rules of a package, followed to their roots.
-struct PartitionRules: Sendable {
+package struct PartitionRules: Sendable {
   enum Path: Sendable {
     case everyone
     /// Positions of the row's own attributes.
@@ -105,7 +105,7 @@ struct PartitionRules: Sendable {
   let references: [[Reference]]
   private let positions: [String: Int]
 
-  init(_ package: Package) throws(ServerError) {
+  package init(_ package: Package) throws(ServerError) {
     self.package = package
     var positions: [String: Int] = [:]
     for (position, entity) in package.entities.enumerated() { positions[entity.name] = position }
