@@ -16,6 +16,19 @@ extension CancelledKeyTests {
     shore.stored.values.filter { $0.kind == .update }.map(\.changed)
   }
 
+  @Test("A delete behind a reference that is taken back is based on what was there before it")
+  func deletedBehindReference() throws {
+    let new = try create("new")
+    try update(1, owner: new.values[0])
+    try submit(1)
+    try #require(try device.operations().map(\.wanted) == [.no, .yes])
+    _ = try PendingStore.save(try maker(1).change(.delete), in: device.store)
+    _ = try cancel(new)
+    let operations = try device.operations()
+    #expect(operations.map(\.kind) == [.delete])
+    #expect(operations.map { $0.base[2] } == [.integer(3)])
+  }
+
   @Test(
     "sync/P15: what refers to a create that is refused and was deleted stays, is not sent, and is told",
     arguments: [true, false])

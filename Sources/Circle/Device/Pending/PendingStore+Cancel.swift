@@ -171,21 +171,16 @@ extension PendingStore {
     of child: Entity, _ object: Int64, _ relationship: Relationship, to key: [AttributeValue],
     _ done: inout Cancelled
   ) throws(SQLiteError) {
-    var shown = try store.rows(of: child).visible(connection, object: object)?.values
+    let visible = try store.rows(of: child).visible(connection, object: object)?.values
     let positions = relationship.attributes.compactMap(child.position(of:))
-    var isTaken = false
-    // The newest first: what it is taken back to may be the same key.
-    for var change in try operations.of(child, object).reversed() {
-      guard !change.isInFlight else { break }
-      // A create that names it goes with it where the row still does.
-      guard change.kind == .update, change.names(key, relationship, child) else { continue }
-      isTaken = true
-      for (position, value) in zip(positions, key) {
-        guard change.changed.removeValue(forKey: position) != nil else { continue }
-        let before = change.base.removeValue(forKey: position) ?? .null
-        if shown?[position] == value { shown?[position] = before }
-      }
-      if change.changed.isEmpty {
+    let (changes, shown) = PendingMachine.takenBack(
+      try operations.of(child, object),
+      from: Dictionary(zip(positions, key)) { first, _ in first }, shown: visible)
+    for found in changes {
+      var change = found.operation
+      if !found.isTaken {
+        try operations.update(change)
+      } else if found.isNothing {
         try operations.delete(change)
         done.operations.append(change)
         try LogRecords.forget(entity: child.name, object: object, connection)
@@ -198,7 +193,7 @@ extension PendingStore {
         try operations.update(change)
       }
     }
-    guard isTaken else { return }
+    guard changes.contains(where: \.isTaken) else { return }
     try wakeMarked()
     if let shown { done.others.append(child.key(of: shown)) }
     try show(child, object, shown: shown)
