@@ -30,6 +30,28 @@ extension CancelledKeyTests {
   }
 
   @Test(
+    "What was edited behind a change that was sent with a new object is based on the object's own key"
+  )
+  func basedOnNewKey() throws {
+    try device.store.transaction { () throws(FerryError) in
+      do {
+        let made = try create("new")
+        try update(1, owner: made.values[0])
+      } catch {}
+    }
+    try Outbox(device.store).submitAll(Self.maker)
+    try device.exchange(shore)
+    let sent = try device.operations()
+    try #require(sent.map(\.state) == [.submitted, .submitted])
+    try update(1, owner: .null)
+    // The server found the change performed, and says nothing of what was written.
+    shore.accept(sent[0].id, newKey: ObjectKey([.integer(11)]))
+    shore.accept(sent[1].id, changing: [2: .integer(11)])
+    try device.exchange(shore)
+    #expect(try device.operations().map(\.base) == [[2: .integer(11)]])
+  }
+
+  @Test(
     "sync/P15: what refers to a create that is refused and was deleted stays, is not sent, and is told",
     arguments: [true, false])
   func refusedAndDeleted(isSubmitted: Bool) async throws {

@@ -2,7 +2,8 @@ import FerryModel
 import FerrySQLite
 
 /// Which objects an import may have to give a new key to that no index finds: their visible rows are
-/// gone, or show what was changed since, and what waits of them refers to the old key.
+/// gone, or show what was changed since, and what waits of them or is on its way refers to the old
+/// key.
 ///
 /// The operations of an entity are read once for all keys of an import, not once for each.
 final class HeldReferences {
@@ -56,7 +57,8 @@ final class HeldReferences {
   private func read(_ entity: Entity) throws(SQLiteError) {
     let held = try operations.select(
       """
-      WHERE entity = ? AND (wanted > 0 OR object NOT IN (SELECT _id FROM \(Schema.table(entity))))
+      WHERE entity = ? AND (wanted > 0 OR NOT \(OperationTable.isUnsealed)
+        OR object NOT IN (SELECT _id FROM \(Schema.table(entity))))
       """, [.text(entity.name)])
     for operation in held { note(operation, of: entity) }
   }
