@@ -42,6 +42,32 @@ struct SimulateTests {
     #expect(stray.said.contains("unexpected \"7\""), "\(stray.said)")
   }
 
+  @Test("A walk counts the states that it met, and ends with 1 at a violated invariant")
+  func walk() throws {
+    let good = try RunningFerry.run(["simulate", "--walk", "--deeds", "2"])
+    #expect(good.code == 0, "\(good.said)")
+    #expect(good.said.contains("every invariant held"))
+    #expect(good.said.contains("bothThere: "))
+    let planted = ["simulate", "--walk", "--deeds", "1", "--plant", "forgottenOriginal"]
+    let bad = try RunningFerry.run(planted)
+    #expect(bad.code == 1)
+    #expect(bad.said.contains("bothThere FAILED: invariant 4: "), "\(bad.said)")
+    #expect(bad.said.contains("    1. edit: "), "\(bad.said)")
+    let json = try RunningFerry.run(planted + ["--json"], withErrors: false)
+    #expect(json.code == 1)
+    #expect(json.said.split(separator: "\n").allSatisfy { $0.hasPrefix("{") && $0.hasSuffix("}") })
+  }
+
+  @Test(
+    "A walk takes no seed, no bug that it cannot meet, and no number of deeds beyond twelve",
+    arguments: [
+      ["--walk", "--seed", "1"], ["--deeds", "3"], ["--walk", "--deeds", "13"],
+      ["--walk", "--plant", "noMark"], ["--walk", "--shrink"],
+    ])
+  func walkUsage(_ words: [String]) throws {
+    #expect(try RunningFerry.run(["simulate"] + words).code == 2)
+  }
+
   @Test("With --json a trace leaves standard output to the objects")
   func tracedJSON() throws {
     let end = try RunningFerry.run(

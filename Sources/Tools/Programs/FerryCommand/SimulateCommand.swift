@@ -21,6 +21,9 @@ enum SimulateCommand: Subcommand {
     CommandOption(
       "shrink", nil, "with --seed: search for fewer faults and steps with the same failure"),
     CommandOption("keep", "FOLDER", "write the databases of failing seeds to FOLDER/seed-N"),
+    CommandOption(
+      "walk", nil, "try every order of deeds in small worlds, instead of seeds"),
+    CommandOption("deeds", "N", "with --walk: so many deeds at most, 1 to 12 (default 6)"),
     CommandOption("trace", nil, "print every event, one seed after the other (--json: to stderr)"),
     CommandOption.json,
   ]
@@ -31,6 +34,12 @@ enum SimulateCommand: Subcommand {
     before and after its commits. The invariants are checked after every step and at the end.
     Documentation/Simulation.md describes it. With --nodes the run is another one: servers share a
     store, one leads, leaders stop and go on. Some bugs need it: \(nodeBugs).
+
+    With --walk there is no chance: one device, two objects that refer to each other, and every list
+    of deeds up to --deeds, over the state machines of client and server. The app saves, edits,
+    deletes, cancels and submits; requests are sent, received and lost; operations are accepted,
+    refused or unknown; processes crash, and the device's file is restored. It prints the states
+    met, and at a violated invariant the fewest deeds that lead to it. --plant with it: \(walkBugs).
 
     Bugs: \(PlantedBug.allCases.map(\.rawValue).joined(separator: ", ")).
 
@@ -44,6 +53,10 @@ enum SimulateCommand: Subcommand {
 
   static func run(_ arguments: Arguments) async throws -> ExitCode {
     _ = try arguments.operands()
+    if let deeds = try WalkText.deeds(arguments) {
+      return try await WalkText.run(
+        deeds: deeds, planted: try planted(arguments), isJSON: arguments.flag("json"))
+    }
     let seeds = try seeds(arguments)
     let text = try arguments.value("steps") ?? "500"
     guard let steps = Int(text), allowedSteps.contains(steps) else {
@@ -146,6 +159,8 @@ enum SimulateCommand: Subcommand {
     }
     return [bug]
   }
+
+  private static let walkBugs: String = Walk.plants.map(\.rawValue).joined(separator: ", ")
 
   private static let nodeBugs: String = PlantedBug.allCases.filter(\.isOfNodes).map(\.rawValue)
     .joined(separator: ", ")
