@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# Small samples that the tree draws: the same tree draws the same, and each other tree others, so
-# that many runs see much, and a run that failed can be made again.
+# Small samples that the tree and the day draw: the same tree draws the same on one day, and each other
+# tree, or day, others, so that many runs see much, and a run that failed can be made again.
 #
-#   source Scripts/lib/sample.sh      tree_hash, draw, draw_words
+#   source Scripts/lib/sample.sh      tree_hash, sample_day, draw, draw_words
 #   bash Scripts/lib/sample.sh draw NAME COUNT LOWEST HIGHEST
 
 # The hash that `git write-tree` gives of all that lies in the working tree and is not ignored. Neither
@@ -26,13 +26,17 @@ tree_hash() {
   return "$code"
 }
 
+# Of UTC; FERRY_DAY names another one.
+sample_day() { echo "${FERRY_DAY:-$(date -u +%F)}"; }
+
 # draw NAME COUNT LOWEST HIGHEST: so many different numbers, one a line.
 draw() {
-  local tree number turn=0
+  local tree day number turn=0
   local -A drawn=()
   tree="$(tree_hash)" || return 1
+  day="$(sample_day)"
   while [ "${#drawn[@]}" -lt "$2" ]; do
-    number="$(printf '%s %s %d' "$tree" "$1" "$turn" | sha1sum)"
+    number="$(printf '%s %s %s %d' "$tree" "$day" "$1" "$turn" | sha1sum)"
     drawn[$(($3 + 16#${number:0:12} % ($4 - $3 + 1)))]=1
     turn=$((turn + 1))
   done
@@ -41,10 +45,11 @@ draw() {
 
 # draw_words NAME COUNT: so many of the lines of standard input.
 draw_words() {
-  local tree word hash
+  local tree day word hash
   tree="$(tree_hash)" || return 1
+  day="$(sample_day)"
   while read -r word; do
-    hash="$(printf '%s %s %s' "$tree" "$1" "$word" | sha1sum)"
+    hash="$(printf '%s %s %s %s' "$tree" "$day" "$1" "$word" | sha1sum)"
     printf '%s %s\n' "${hash:0:40}" "$word"
   done | sort | sed -n "1,$2s/^[^ ]* //p"
 }
