@@ -129,6 +129,30 @@ struct SimulateTests {
     #expect(nowhere.said.contains("Databases: not kept: /dev/null/here/"), "\(nowhere.said)")
   }
 
+  @Test(
+    "--reach says which deeds met which states, and which never; --guided stands in what repeats a run"
+  )
+  func reach() throws {
+    let words = ["simulate", "--seeds", "1-3", "--steps", "100", "--reach"]
+    let plain = try RunningFerry.run(words)
+    #expect(plain.code == 0, "\(plain.said)")
+    let lines = plain.said.split(separator: "\n")
+    let total = try #require(lines.first { $0.hasPrefix("reach: ") })
+    #expect(total.contains(" pairs that can be, and "), "\(total)")
+    #expect(lines.contains { $0.hasSuffix(" x edit: create waiting") }, "\(plain.said)")
+    #expect(lines.contains("Never met:"))
+    let json = try RunningFerry.run(words + ["--json"], withErrors: false)
+    let last = try #require(json.said.split(separator: "\n").last)
+    #expect(last.contains(#""reach":{"possible":"#), "\(last)")
+    #expect(last.contains(#""never":["#), "\(last)")
+    let guided = try RunningFerry.run([
+      "simulate", "--seed", "3", "--guided", "--plant", "rollbackKeeps",
+    ])
+    #expect(guided.code == 1)
+    #expect(guided.said.contains("--steps 500 --guided --plant rollbackKeeps --trace"))
+    #expect(try RunningFerry.run(["simulate", "--nodes", "2", "--reach"]).code == 2)
+  }
+
   @Test("Faults that do not exist, and a shorter run of many seeds, are wrong usage")
   func helpUsage() throws {
     let fault = try RunningFerry.run(["simulate", "--without", "requestLost,rain"])

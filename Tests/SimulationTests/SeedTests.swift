@@ -46,6 +46,21 @@ struct SeedTests {
     #expect(result.failure == nil, "\(result.lastEvents.joined(separator: "\n"))")
   }
 
+  @Test("A guided run is another one, the same each time, and meets states that the other does not")
+  func guided() {
+    var plan = SimulationPlan(steps: 300)
+    let plain = SimulationRun.run(seed: 7, plan)
+    plan.isGuided = true
+    let first = SimulationRun.run(seed: 7, plan)
+    let second = SimulationRun.run(seed: 7, plan)
+    #expect(first.failure == nil, "\(first.lastEvents.joined(separator: "\n"))")
+    #expect(first.digest == second.digest)
+    #expect(first.counts == second.counts)
+    #expect(first.digest != plain.digest)
+    let new = Set(first.counts.reach.keys).subtracting(plain.counts.reach.keys)
+    #expect(!new.isEmpty)
+  }
+
   @Test("The same holds on sealed databases")
   func sealed() async {
     for result in await results(1...3, steps: 300, isSealed: true) {

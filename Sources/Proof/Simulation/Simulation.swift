@@ -51,6 +51,11 @@ final class Simulation {
   let lateness: SeededChance
   /// When apps ask for what is new.
   let rhythm: SeededChance
+  /// What has been met least is done more often.
+  let isGuided: Bool
+  let guidance: SeededChance
+  /// How often a guided run has tried each pair.
+  var guided: [ReachedPair: Int] = [:]
   private let folder: String
   /// What does not strike in this run.
   let without: Set<SimulatedFault>
@@ -63,6 +68,8 @@ final class Simulation {
     isSealed = plan.isSealed
     without = plan.without
     turns = Turns(seed: seed)
+    isGuided = plan.isGuided
+    guidance = SeededChance(seed ^ 0x6D1D)
     let chance = SeededChance(seed)
     self.chance = chance
     lateness = SeededChance(seed ^ 0x1A7E)
@@ -132,6 +139,7 @@ final class Simulation {
         try takeTurns()
         try keepRegister()
         try askForNews()
+        try takeGuided()
         try takeStep()
         try settleTroubles()
         try look()
@@ -212,6 +220,7 @@ final class Simulation {
     counts.accepted = devices.reduce(counts.accepted) { $0 + $1.recorder.count(of: .success) }
     counts.refused = devices.reduce(counts.refused) { $0 + $1.recorder.count(of: .failure) }
     counts.unknown = devices.reduce(counts.unknown) { $0 + $1.recorder.count(of: .unknown) }
+    for device in devices { counts.reach.merge(device.watch.reach, uniquingKeysWith: +) }
     counts.faults[.group] = server.replayCounts.groups
     counts.faults[.refusedInGroup] = server.replayCounts.refusedGroups
     counts.faults[.answeredTogether] = server.replayCounts.answeredTogether

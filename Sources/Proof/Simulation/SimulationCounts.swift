@@ -91,6 +91,8 @@ public struct SimulationCounts: Sendable, Equatable {
   public var faults: [SimulatedFault: Int] = [:]
   /// How often apps did something to an object of which a change was in some state.
   public var acts: [StatedAct: Int] = [:]
+  /// How often which deed met which state of the changes of an object.
+  public var reach: [ReachedPair: Int] = [:]
   var devices = 0
   var references = 0
   var skippedMilliseconds = 0

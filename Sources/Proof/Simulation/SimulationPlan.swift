@@ -12,6 +12,9 @@ public struct SimulationPlan: Sendable {
   public var nodes: Int = 1
   /// What does not strike: it is decided as before, and nothing comes of it.
   public var without: Set<SimulatedFault> = []
+  /// Apps do more often what the run has met least. It is the same each time, and another run than the
+  /// one without.
+  public var isGuided: Bool = false
   /// A folder that gets the databases of a run that fails, as `seed-N`.
   public var keep: String?
 

@@ -8,7 +8,7 @@ package struct PendingObjects {
   package init(_ store: Store) { self.store = store }
 
   /// An object that is visible, or whose delete is pending; nil for any other.
-  func record(_ entity: Entity, _ object: Int64) throws(FerryError) -> ObjectRecord? {
+  package func record(_ entity: Entity, _ object: Int64) throws(FerryError) -> ObjectRecord? {
     try store.read { connection throws(SQLiteError) in try record(entity, object, connection) }
   }
 

@@ -61,17 +61,19 @@ extension Simulation {
     if may(.fullOverRestart) { disk.plan(.fullOverRestart, in: operations) }
   }
 
-  private func stop(_ device: SimulatedDevice) {
+  func stop(_ device: SimulatedDevice) {
     guard device.isRunning else { return }
     counts.add(.deviceStopped)
+    device.watch.reach(.ended)
     log.say("step \(step): device \(device.number) is ended")
     device.stop()
     device.sleepsUntil = step + chance.number(below: 5)
   }
 
-  private func restartServer() throws {
+  func restartServer() throws {
     guard server.isRunning else { return }
     counts.add(.serverStopped)
+    reachAll(.serverEnded)
     log.say("step \(step): the server is stopped")
     stopServer()
     try startServer()

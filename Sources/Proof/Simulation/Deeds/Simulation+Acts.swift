@@ -5,10 +5,28 @@ import FerryModel
 extension Simulation {
   /// Counts what an app has done by the states in which the changes of its objects were.
   func countActs(_ device: SimulatedDevice) {
+    countReach(device)
     for (act, object) in device.watch.deeds.acts {
       for operation in device.watch.operations.values where operation.name == object {
         counts.acts[StatedAct(state: operation.stage, act: act), default: 0] += 1
       }
+    }
+  }
+
+  private func countReach(_ device: SimulatedDevice) {
+    let watch = device.watch
+    for (act, object) in watch.deeds.acts {
+      switch act {
+      case .edit: watch.reach(.edit, object, isKnown: true)
+      case .delete: watch.reach(.delete, object, isKnown: true)
+      case .cancel: watch.reach(.cancel, object)
+      }
+    }
+    switch watch.deeds.submitted {
+    case .object(let name): watch.reach(.submit, name)
+    case .all(let entity):
+      for name in watch.states.keys where name.entity == entity { watch.reach(.submit, name) }
+    case nil: break
     }
   }
 
@@ -36,7 +54,7 @@ extension Simulation {
   }
 
   /// False where its object is not visible.
-  private func happen(
+  func happen(
     _ act: StatedAct.Act, to operation: PendingOperation, on device: SimulatedDevice
   ) throws -> Bool {
     guard let entity = SimulatedBusiness.package.entity(named: operation.entity),
@@ -55,17 +73,5 @@ extension Simulation {
       log.say("step \(step): device \(device.number) has its turn: \(act) of \(operation.shown)")
     }
     return true
-  }
-}
-
-extension PendingOperation {
-  fileprivate var stage: StatedAct.State {
-    switch state {
-    case .waiting: wanted == .no ? .waiting : .wanted
-    case .submitted: isSent ? .sent : .submitted
-    case .replayFailed: .replayFailed
-    case .unknown: .unknown
-    case .withdrawn: .withdrawn
-    }
   }
 }

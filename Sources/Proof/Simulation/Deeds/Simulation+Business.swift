@@ -103,6 +103,9 @@ extension Simulation {
     let choice = chance.number(below: 19)
     let number = Int64(chance.number(below: 9))
     counts.add(.changedByOthers)
+    for device in devices {
+      device.watch.reach(.changedByOthers, RowName(entity: "Order", key: key))
+    }
     // The same size as what was there, now and then: only the digest tells.
     let present = business.rows(of: "Order")[key]?[5].bigReference
     let photo = business.keep(content: contents.make(chance, like: present?.sizeBytes))

@@ -46,6 +46,7 @@ extension Simulation {
       let backups = backups.devices[device.number]
     else { return }
     counts.add(.deviceRestored)
+    device.watch.reach(.restored)
     isDeviceSetBack = true
     log.say("step \(step): device \(device.number) is restored from a backup")
     device.restore(chance.pick(backups))
@@ -57,6 +58,7 @@ extension Simulation {
       maySetBack
     else { return }
     counts.add(.deviceCloned)
+    device.watch.reach(.copied)
     isDeviceSetBack = true
     let now = device.copy()
     device.watch.isCopied()
@@ -80,6 +82,7 @@ extension Simulation {
   func throwAway(_ device: SimulatedDevice) {
     transfers.removeAll { $0.device === device }
     counts.imports += device.recorder.imports
+    counts.reach.merge(device.watch.reach, uniquingKeysWith: +)
     device.stop()
     devices.removeAll { $0 === device }
     backups.devices[device.number] = nil
@@ -98,7 +101,7 @@ extension Simulation {
 
   /// A restored server may perform again what a business system without memory has done already;
   /// that is its operator's to know, and not tried here.
-  private var mayCopyServer: Bool { server.isRunning && !server.disk.isTroubled && remembers }
+  var mayCopyServer: Bool { server.isRunning && !server.disk.isTroubled && remembers }
 
   func copyServer() throws {
     if chance.happens(500) { keepServerBackup() } else { try restoreServer() }
@@ -135,6 +138,7 @@ extension Simulation {
   }
 
   private func goOn(from backup: Backups.Server) throws {
+    reachAll(.serverRestored)
     stopServer()
     server.restore(backup.disk)
     ledger.forget(

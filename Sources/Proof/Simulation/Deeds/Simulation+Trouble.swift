@@ -89,6 +89,7 @@ extension Simulation {
     let crash = isKept || maySetBack ? planned : .kill
     let isSetBack = crash != .kill && !isKept
     counts.crashes += 1
+    device.watch.reach(.died)
     counts.add(crash == .kill ? .deviceKilled : .devicePowerCut)
     log.say("step \(step): device \(device.number) dies (\(crash))")
     device.disk.crash(crash, seed: chance.next())
@@ -147,6 +148,7 @@ extension Simulation {
 
   private func crashServer(_ crash: FaultDisk.Crash) throws {
     counts.crashes += 1
+    reachAll(.serverDied)
     counts.add(crash == .kill ? .serverKilled : .serverPowerCut)
     log.say("step \(step): the server dies (\(crash))")
     server.disk.crash(crash, seed: chance.next())

@@ -21,6 +21,7 @@ extension DeviceWatch {
       if let new = current[sequence] {
         guard new != old else { continue }
         if new.id != old.id { ledger.leave(old.id) }
+        if new.isSent, !old.isSent { reach(.sent, old.name) }
         trace.say("    device \(number): \(shown(old)) became \(shown(new))")
         try compare(old, new, ledger)
       } else if isMoved(old, current) {
@@ -79,14 +80,17 @@ extension DeviceWatch {
       guard !outcomes.isDisjoint(with: [.replayFailed, .notTried]) else {
         throw failure(2, "\(shown(old)) got the id \(new.id) before it was answered")
       }
+      reach(new.state == .replayFailed ? .refused : .notTried, old.name)
       if new.state == .replayFailed { expect(.failure, new) }
     } else if new.state == .replayFailed, old.state == .waiting,
       old.wanted != .no || old.isNotTried
     {
       // What it waited for is no more: the device itself says no.
+      reach(.refused, old.name)
       expect(.failure, new)
     } else if new.state == .unknown, old.state != .unknown {
       ledger.loosen(old)
+      reach(.unknown, old.name)
       expect(.unknown, new)
     }
     guard new.kind == old.kind else { return }
@@ -106,7 +110,10 @@ extension DeviceWatch {
     case nil: throw failure(12, "\(shown(old)) is gone by itself")
     case .session: break
     }
-    if old.state == .withdrawn { return }
+    if old.state == .withdrawn {
+      reachWithdrawn(old, ledger)
+      return
+    }
     let told = ledger.told[old.id] ?? []
     // What was told of it now, by this import or at the door; a copy may have been told otherwise.
     let now =
@@ -116,6 +123,7 @@ extension DeviceWatch {
       guard let checkpoint, answer.version <= checkpoint.version else {
         throw failure(6, "\(shown(old)) left before the version \(answer.version) of its answer")
       }
+      reach(.accepted, old.name)
       expect(.success, old, key: answer.newKey)
       if !hasImage(old) {
         ledger.lose(RowName(entity: old.entity, key: answer.newKey ?? old.key))
@@ -123,10 +131,14 @@ extension DeviceWatch {
       return
     }
     if now.contains(where: { $0.outcome == .replayFailed }) {
+      reach(.refused, old.name)
       expect(.failure, old)
       return
     }
-    if now.contains(where: { $0.outcome == .notTried }) { return }
+    if now.contains(where: { $0.outcome == .notTried }) {
+      reach(.notTried, old.name)
+      return
+    }
     // What waited behind a change that was not taken has become one with it.
     let joined = operations.values.contains {
       $0.entity == old.entity && $0.object == old.object && $0.sequence < old.sequence
@@ -139,6 +151,16 @@ extension DeviceWatch {
       }
       // An import takes only what its checkpoint answers.
       throw failure(isAnswered ? 12 : 1, "\(shown(old)) is gone and nobody answered it")
+    }
+  }
+
+  /// What became of a change that the app had taken back.
+  private func reachWithdrawn(_ old: PendingOperation, _ ledger: Ledger) {
+    let deeds: [Answer.Outcome: ReachedPair.Deed] = [
+      .replayResult: .accepted, .replayFailed: .refused, .notTried: .notTried,
+    ]
+    if let deed = ledger.told[old.id]?.last.flatMap({ deeds[$0.answer.outcome] }) {
+      reach(deed, old.name)
     }
   }
 

@@ -43,6 +43,8 @@ final class DeviceWatch {
   private var lookedAtOperations = 0
   /// Temporary keys and those that took their places, in the import that is looked at.
   var given: [ObjectKey: ObjectKey] = [:]
+  /// How often which deed met which state of the changes of an object.
+  var reach: [ReachedPair: Int] = [:]
   var expected: [CallbackRecorder.Told: Int] = [:]
 
   let trace: TraceLog
@@ -149,6 +151,7 @@ final class DeviceWatch {
       }
       for checkpoint in imported { try checkAnswers(current, checkpoint, ledger) }
       try checkObjects(before)
+      reachImported(before)
       try checkDeeds(current, snapshot)
     }
     try snapshot.check(known: isChanged ? [] : before, isCopy: isCopy, ledger)

@@ -20,6 +20,9 @@ enum SimulateCommand: Subcommand {
       "without", "FAULT,…", "leave these faults out; all other decisions stay the same"),
     CommandOption(
       "shrink", nil, "with --seed: search for fewer faults and steps with the same failure"),
+    CommandOption(
+      "reach", nil, "print which deeds met which states of a change, how often, and which never"),
+    CommandOption("guided", nil, "do more often what the run has met least (see --reach)"),
     CommandOption("keep", "FOLDER", "write the databases of failing seeds to FOLDER/seed-N"),
     CommandOption(
       "walk", nil, "try every order of deeds in small worlds, instead of seeds"),
@@ -40,6 +43,10 @@ enum SimulateCommand: Subcommand {
     deletes, cancels and submits; requests are sent, received and lost; operations are accepted,
     refused or unknown; processes crash, and the device's file is restored. It prints the states
     met, and at a violated invariant the fewest deeds that lead to it. --plant with it: \(walkBugs).
+
+    With --guided a run draws among the deeds that it has met least often: the choice follows from the
+    seed and from the run itself, so the same command gives the same run, and another one than without
+    --guided. --reach counts over all seeds.
 
     Bugs: \(PlantedBug.allCases.map(\.rawValue).joined(separator: ", ")).
 
@@ -69,23 +76,29 @@ enum SimulateCommand: Subcommand {
     plan.without = try without(arguments)
     plan.isSealed = arguments.flag("sealed")
     plan.keep = try arguments.value("keep")
+    plan.isGuided = arguments.flag("guided")
     plan.nodes = try nodes(arguments, plan)
+    guard plan.nodes == 1 || !plan.isGuided && !arguments.flag("reach") else {
+      throw UsageError(
+        "--nodes cannot be used with --reach or --guided", hint: "Leave out one of them.")
+    }
     if arguments.flag("shrink"), try arguments.value("seed") == nil {
       throw UsageError("--shrink works only with --seed", hint: "Write --seed 7 --shrink.")
     }
     CrashReport.install(again: ("ferry simulate --seed ", " \(words(plan)) --trace"))
     return await run(
       seeds, plan, isJSON: arguments.flag("json"), isTraced: arguments.flag("trace"),
-      isShrunk: arguments.flag("shrink"))
+      isShrunk: arguments.flag("shrink"), showsReach: arguments.flag("reach"))
   }
 
   private static func run(
-    _ seeds: [UInt64], _ plan: SimulationPlan, isJSON: Bool, isTraced: Bool, isShrunk: Bool
+    _ seeds: [UInt64], _ plan: SimulationPlan, isJSON: Bool, isTraced: Bool, isShrunk: Bool,
+    showsReach: Bool
   ) async -> ExitCode {
     let began = ContinuousClock.now
     let progress = SimulationProgress()
     var failed: SimulationResult?
-    let known = SimulationSoFar { summary in
+    let known = SimulationSoFar(showsReach: showsReach) { summary in
       Terminal.show(isJSON ? summary.json : summary.plain(steps: plan.steps), asJSON: isJSON)
     }
     known.printOnInterrupt()
@@ -125,6 +138,7 @@ enum SimulateCommand: Subcommand {
   private static func words(_ plan: SimulationPlan) -> String {
     let without = plan.without.map(\.rawValue).sorted().joined(separator: ",")
     return "--steps \(plan.steps)" + (plan.isSealed ? " --sealed" : "")
+      + (plan.isGuided ? " --guided" : "")
       + (plan.nodes > 1 ? " --nodes \(plan.nodes)" : "")
       + plan.planted.map { " --plant \($0.rawValue)" }.sorted().joined()
       + (without.isEmpty ? "" : " --without \(without)")

@@ -13,11 +13,16 @@ final class SimulationSoFar: Sendable {
     var isEnded = false
   }
 
-  private let state = Mutex(State())
+  private let state: Mutex<State>
   private let show: @Sendable (SimulationSummary) -> Void
 
   /// `show` prints the summary, once.
-  init(show: @escaping @Sendable (SimulationSummary) -> Void) { self.show = show }
+  init(showsReach: Bool, show: @escaping @Sendable (SimulationSummary) -> Void) {
+    self.show = show
+    var began = State()
+    began.summary.showsReach = showsReach
+    state = Mutex(began)
+  }
 
   /// Adds a seed that has ended. `printing` is not interrupted by the summary.
   func add(_ result: SimulationResult, printing: () -> Void) -> SimulationSummary {

@@ -83,6 +83,9 @@ struct SimulationSummary {
   private(set) var seeds = 0
   private(set) var failed = 0
   private var simulatedMilliseconds = 0
+  /// Whether it says which deeds met which states.
+  var showsReach = false
+  private var reach: [ReachedPair: Int] = [:]
   /// Nil where it is not to be told.
   var wall: Duration?
 
@@ -90,6 +93,7 @@ struct SimulationSummary {
     seeds += 1
     if result.failure != nil { failed += 1 }
     simulatedMilliseconds += result.counts.simulatedMilliseconds
+    if showsReach { reach.merge(result.counts.reach, uniquingKeysWith: +) }
   }
 
   private var wallMilliseconds: Int? {
@@ -105,8 +109,44 @@ struct SimulationSummary {
     let end = failed == 0 ? "every invariant held" : "\(failed) failed"
     let text =
       "\(isInterrupted ? "interrupted after " : "")\(count), \(steps) steps each: \(end); \(simulatedMilliseconds / 1_000) s simulated"
-    guard let wallMilliseconds, let ratio else { return text }
-    return "\(text) in \(wallMilliseconds) ms, \(ratio) x real time"
+    guard let wallMilliseconds, let ratio else { return reachText + text }
+    return "\(reachText)\(text) in \(wallMilliseconds) ms, \(ratio) x real time"
+  }
+
+  /// The pairs that were met, the rarest first.
+  private var met: [(pair: ReachedPair, count: Int)] {
+    reach.map { ($0.key, $0.value) }.sorted {
+      ($0.count, $0.pair.description) < ($1.count, $1.pair.description)
+    }
+  }
+
+  private var neverMet: [ReachedPair] { ReachedPair.all.filter { reach[$0] == nil } }
+
+  private var reachText: String {
+    guard showsReach else { return "" }
+    let never = neverMet
+    var text = "Deeds and the states of an object's changes that they met, the rarest first:\n"
+    for (pair, count) in met { text += "  \(count) x \(pair)\n" }
+    text += "Never met:\n"
+    for pair in never { text += "  \(pair)\n" }
+    let possible = ReachedPair.all.count
+    text += "reach: \(possible - never.count) of \(possible) pairs that can be, "
+    return text + "and \(met.count { !$0.pair.isPossible }) others\n"
+  }
+
+  private func writeReach(_ writer: inout JSONWriter) {
+    let never = neverMet
+    writer.key("reach")
+    writer.beginObject()
+    writer.field("possible", ReachedPair.all.count)
+    writer.field("met", ReachedPair.all.count - never.count)
+    writer.key("pairs")
+    writer.beginObject()
+    for (pair, count) in met { writer.field(pair.description, count) }
+    writer.endObject()
+    writer.key("never")
+    writer.array(never.map(\.description)) { $0.string($1) }
+    writer.endObject()
   }
 
   var json: String {
@@ -118,6 +158,7 @@ struct SimulationSummary {
     writer.field("simulatedSeconds", simulatedMilliseconds / 1_000)
     writer.field("wallMilliseconds", wallMilliseconds.map { Int64($0) })
     writer.field("timesRealTime", ratio.map { Int64($0) })
+    if showsReach { writeReach(&writer) }
     writer.endObject()
     return writer.text
   }
