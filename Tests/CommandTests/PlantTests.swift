@@ -33,6 +33,8 @@ struct PlantTests {
     .nodeBehind: [8], .readBeforeLock: [4, 8, 9],
     .wipeWithoutReceipt: [11], .currentTooEarly: [9], .batchForgotten: [7], .familyTooStrict: [11],
     .familyNeverEnds: [11], .oldRightsOfIssuer: [11],
+    .claimUnasked: [4, 9, 11], .setForgotten: [9], .pieceUnasked: [11], .answeredOnce: [6, 9],
+    .batchBelieved: [9],
   ]
 
   /// Where the search begins for those that the first twenty seeds do not find, to save time.

@@ -46,6 +46,14 @@ struct SeedTests {
     #expect(result.failure == nil, "\(result.lastEvents.joined(separator: "\n"))")
   }
 
+  @Test(
+    "Seeds of deeds that only some have hold: parameters, moves of rows with big values, two copies, a batch that the server forgets",
+    arguments: [11, 18, 2181, 2182] as [UInt64])
+  func extras(seed: UInt64) {
+    let result = SimulationRun.run(seed: seed, steps: 500)
+    #expect(result.failure == nil, "\(result.lastEvents.joined(separator: "\n"))")
+  }
+
   @Test("A guided run is another one, the same each time, and meets states that the other does not")
   func guided() {
     var plan = SimulationPlan(steps: 300)

@@ -102,6 +102,16 @@ public enum PlantedBug: String, Sendable, Hashable, CaseIterable {
   case readBeforeLock
   /// A finished batch is forgotten when the synchronization for its results begins, not when it ends.
   case batchForgotten
+  /// What a device chooses for a parameter is not compared with what its user's claims allow.
+  case claimUnasked
+  /// Of several saved sets of parameters, the last is not sent.
+  case setForgotten
+  /// The later pieces of a big value leave without asking whether the user may still see the row.
+  case pieceUnasked
+  /// An answer that one copy of a device has confirmed is not told to the other.
+  case answeredOnce
+  /// What a restored server has forgotten of a batch counts as stored there on the device.
+  case batchBelieved
 
   /// Whether it is about servers that share a store: only a run with several nodes meets it.
   public var isOfNodes: Bool {

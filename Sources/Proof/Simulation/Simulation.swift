@@ -39,6 +39,8 @@ final class Simulation {
   var hasFaults = true
   /// A content that was given to somebody who may not see its row.
   var leak: SimulationFailure?
+  /// A session that was said to have all results of its batch too early.
+  var early: SimulationFailure?
   /// All tokens of the time with faults have ended: from now on everybody has the rights that the
   /// operator gave last.
   var haveTokensEnded = false
@@ -51,11 +53,14 @@ final class Simulation {
   let lateness: SeededChance
   /// When apps ask for what is new.
   let rhythm: SeededChance
+  /// What only some seeds have.
+  var extras: Extras
   /// What has been met least is done more often.
   let isGuided: Bool
   let guidance: SeededChance
   /// How often a guided run has tried each pair.
   var guided: [ReachedPair: Int] = [:]
+  private let package: Package
   private let folder: String
   /// What does not strike in this run.
   let without: Set<SimulatedFault>
@@ -68,8 +73,13 @@ final class Simulation {
     isSealed = plan.isSealed
     without = plan.without
     turns = Turns(seed: seed)
+    extras = Extras(seed: seed)
     isGuided = plan.isGuided
     guidance = SeededChance(seed ^ 0x6D1D)
+    package =
+      extras.has(.parameters)
+      ? SimulatedBusiness.packageByParameter(isFlawed: planted.contains(.claimUnasked))
+      : SimulatedBusiness.package
     let chance = SeededChance(seed)
     self.chance = chance
     lateness = SeededChance(seed ^ 0x1A7E)
@@ -85,7 +95,7 @@ final class Simulation {
     users = SimulatedUsers(first: [1], second: [1, 2], areOfIssuer: seed % 4 == 1)
     let clock = SimulatedClock(time)
     server = SimulatedServer(
-      folder: "\(folder)/server", business: business, users: users,
+      folder: "\(folder)/server", package: package, business: business, users: users,
       world: World(clock: clock, chance: SeededChance(seed ^ 0xFE77), log: log, planted: planted),
       clock: clock, chance: chance, ledger: ledger, planted: planted)
     try startServer()
@@ -95,7 +105,8 @@ final class Simulation {
       disk: SimulatedDisk())
     try addDevice(user: names.second, durability: .application, disk: SimulatedDisk())
     try addDevice(
-      user: names.second, isReplicationBased: seed % 4 == 2, durability: .machine,
+      user: names.second, isReplicationBased: seed % 4 == 2 || extras.has(.batches),
+      durability: .machine,
       disk: SimulatedDisk())
     setBusinessFaults()
   }
@@ -117,6 +128,7 @@ final class Simulation {
       number: number, user: user, isReplicationBased: isReplicationBased, durability: durability,
       disk: disk,
       key: isSealed ? try DatabaseKey(bytes: [UInt8](repeating: 7, count: 32)) : nil,
+      model: package,
       world: world, clock: clock, log: deviceLog)
     prepare(device)
     devices.append(device)
@@ -139,6 +151,7 @@ final class Simulation {
         try takeTurns()
         try keepRegister()
         try askForNews()
+        try takeExtras()
         try takeGuided()
         try takeStep()
         try settleTroubles()
@@ -200,6 +213,7 @@ final class Simulation {
 
   func look() throws {
     if let leak { throw leak }
+    if let early { throw early }
     if server.isRunning { try oracle.observe(business, server: server) }
     for device in devices where device.isRunning {
       guard device.watch.cause != nil || device.watch.isUnseen(life: device.life) else { continue }

@@ -4,14 +4,14 @@ import FerrySQLite
 import FerryWire
 
 /// What is kept of parameters and personalization keys on the device.
-struct ParameterTable {
+package struct ParameterTable {
   let transaction: Transaction
 
-  init(_ transaction: Transaction) { self.transaction = transaction }
+  package init(_ transaction: Transaction) { self.transaction = transaction }
 
   private var model: Package { transaction.model }
 
-  func sets() throws(FerryError) -> [(number: Int64, set: ParameterSet)] {
+  package func sets() throws(FerryError) -> [(number: Int64, set: ParameterSet)] {
     let rows = try transaction.rows(
       "SELECT number, content FROM ferry_parameter_set ORDER BY number")
     return rows.compactMap { row in
@@ -29,7 +29,7 @@ struct ParameterTable {
   }
 
   /// False when the set is saved already.
-  func save(_ set: ParameterSet) throws(FerryError) -> Bool {
+  package func save(_ set: ParameterSet) throws(FerryError) -> Bool {
     try transaction.run(
       "INSERT OR IGNORE INTO ferry_parameter_set (content) VALUES (?)", .text(try text(of: set)))
     let isNew = transaction.connection.changes > 0
@@ -43,13 +43,13 @@ struct ParameterTable {
     return isNew
   }
 
-  func remove(_ set: ParameterSet) throws(FerryError) -> Bool {
+  package func remove(_ set: ParameterSet) throws(FerryError) -> Bool {
     try transaction.run(
       "DELETE FROM ferry_parameter_set WHERE content = ?", .text(try text(of: set)))
     return transaction.connection.changes > 0
   }
 
-  func removeAll() throws(FerryError) -> Bool {
+  package func removeAll() throws(FerryError) -> Bool {
     try transaction.run("DELETE FROM ferry_parameter_set")
     return transaction.connection.changes > 0
   }

@@ -100,6 +100,7 @@ extension Simulation {
   var downloads: [SimulatedDownload] { devices.flatMap(\.downloads) }
 
   func isReady(_ download: SimulatedDownload) -> Bool {
+    guard !hasFaults || step >= download.goesOnAt else { return false }
     guard let awaited = download.awaited else { return true }
     let session = download.device.session
     return session.completedExchanges > awaited
@@ -213,6 +214,7 @@ extension Simulation {
 
   /// As the host asks about each piece: between two of them anything may have happened.
   private func mayLeave(_ place: SimulatedDownload.Answer) -> Bool {
+    if planted.contains(.pieceUnasked) { return true }
     do throws(ServerError) {
       guard place.identity.expires > server.clock.now else { return false }
       try server.service.check(place.identity)
@@ -267,6 +269,8 @@ final class SimulatedDownload {
   var answer: Answer?
   var offset: Int64 = 0
   var end: Int64 = 0
+  /// Until this step the line is slow.
+  var goesOnAt = 0
   /// A later exchange than this must have ended before it goes on.
   var awaited: Int?
 

@@ -111,7 +111,7 @@ extension Simulation {
     if mayCopyServer { keep(serverBackup(), in: &backups.server) }
   }
 
-  private func serverBackup() -> Backups.Server {
+  func serverBackup() -> Backups.Server {
     Backups.Server(disk: server.disk.copy(), branch: oracle.backup())
   }
 
@@ -137,7 +137,7 @@ extension Simulation {
     try goOn(from: standby.backup)
   }
 
-  private func goOn(from backup: Backups.Server) throws {
+  func goOn(from backup: Backups.Server) throws {
     reachAll(.serverRestored)
     stopServer()
     server.restore(backup.disk)

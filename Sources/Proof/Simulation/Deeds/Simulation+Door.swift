@@ -87,7 +87,8 @@ extension Simulation {
   private func open(_ transfer: Transfer) throws(ServerError) {
     let identity = try identity(of: transfer)
     transfer.user = identity.user
-    transfer.rights = users.rights(of: identity.user)
+    transfer.chosen = chosen(by: transfer.request)
+    transfer.rights = rights(of: transfer)
     transfer.tokenRights = SimulatedUsers.rights(ofClaims: identity.claims)
     transfer.deviceID = identity.device
     transfer.status = 200

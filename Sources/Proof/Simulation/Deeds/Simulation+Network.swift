@@ -19,8 +19,9 @@ extension Simulation {
 
   private func stepSession(_ device: SimulatedDevice, _ program: Int) throws -> Bool {
     let session = device.programs[program].session
-    takeEnded(session, device)
+    try takeEnded(session, device)
     do throws(FerryError) {
+      try FlawedSession.begins(device, planted)
       let next = try session.next()
       if case .completion(let batch)? = session.plan?.origin {
         device.completing[batch] = try device.operations(ofBatch: batch)
@@ -170,7 +171,7 @@ extension Simulation {
     switch exchange.next() {
     case .bytes(let bytes):
       // The first is of the moment when it came.
-      if transfer.hasBegun { transfer.rights = users.rights(of: transfer.user) }
+      if transfer.hasBegun { transfer.rights = rights(of: transfer) }
       transfer.hasBegun = true
       let watch = ServerWatch(oracle: oracle, ledger: ledger)
       counts.resets += try watch.inspect(bytes, on: transfer)

@@ -111,7 +111,7 @@ extension Simulation {
       if let operation = DependencyCheck(operations, device.watch.tables).forNothing() {
         return "\(operation.shown) on device \(device.number) was submitted and waits for nothing"
       }
-      let rights = users.rights(of: device.user)
+      let rights = try rights(of: device)
       for group in SimulatedBusiness.groups {
         guard let checkpoint = checkpoints[group] else {
           return "device \(device.number) has no checkpoint of \(group)"
@@ -160,7 +160,7 @@ extension Simulation {
 
   private func checkEnd(_ device: SimulatedDevice, _ real: [RowName: [UInt8]]) throws {
     let groups = try device.checkpoints()
-    let rights = users.rights(of: device.user)
+    let rights = try rights(of: device)
     let wanted = real.filter {
       groups[SimulatedBusiness.group(of: $0.key.entity)] != nil
         && Oracle.isVisible($0.key, $0.value, real, rights)

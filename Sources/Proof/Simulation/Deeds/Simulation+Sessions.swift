@@ -1,4 +1,5 @@
 import Ferry
+import FerrySQLite
 import FerryWire
 
 /// Synchronizations that the app of a replication-based device asks for, and cancels anywhere.
@@ -69,7 +70,7 @@ extension Simulation {
       let isSent = session.plan.map { !$0.isUnsent } ?? false
       guard try session.answer(isCancelled ? .cancel : .proceed) else {
         if isSent { try FlawedSession.cancelled(device, planted) }
-        takeEnded(session, device)
+        do { try takeEnded(session, device) } catch { early = error as? SimulationFailure }
         return false
       }
     }
@@ -77,7 +78,7 @@ extension Simulation {
   }
 
   /// What has ended is noted, as the app would hear it.
-  func takeEnded(_ session: Session, _ device: SimulatedDevice) {
+  func takeEnded(_ session: Session, _ device: SimulatedDevice) throws {
     for ended in session.takeEndedPlans() {
       counts.sessions += 1
       log.say(
@@ -85,6 +86,7 @@ extension Simulation {
           + (ended.error?.code.rawValue ?? "well"))
       guard case .completion(let batch) = ended.plan.origin else { continue }
       let done = device.completing.removeValue(forKey: batch) ?? []
+      if ended.error == nil { try checkCompleted(batch, done, of: ended.plan.groups, device) }
       guard ended.error == nil || ended.error?.code == .cancelled else { continue }
       device.batches[batch] = nil
       // Operations that were sent once more belong to the later batch.
@@ -93,6 +95,29 @@ extension Simulation {
         return left.isEmpty && !operations.isEmpty ? nil : left
       }
     }
+  }
+
+  /// Invariant 7: a session that has fetched the results of a batch leaves none of its operations with
+  /// the server. One that was sent again belongs to a later batch by then, and one of another group
+  /// that was sent with them is answered with that group.
+  private func checkCompleted(
+    _ batch: Int64, _ operations: Set<OperationID>, of groups: [String], _ device: SimulatedDevice
+  ) throws {
+    guard device.isRunning, !operations.isEmpty else { return }
+    let running = try device.sql { (connection) throws(SQLiteError) in
+      try connection.rows(
+        """
+        SELECT id, entity FROM ferry_operation WHERE state = 'submitted' AND acknowledged = 1
+          AND id NOT IN (SELECT operation FROM ferry_batch_member)
+        """
+      ).filter { groups.contains(SimulatedBusiness.group(of: $0[1].text ?? "")) }
+        .compactMap { $0[0].text.flatMap(OperationID.init) }
+    }
+    guard let first = running.filter(operations.contains).map(\.text).min() else { return }
+    throw SimulationFailure(
+      invariant: 7,
+      problem: "device \(device.number) has ended the session for the results of the batch "
+        + "\(batch), and the server still replays \(first) of it")
   }
 
   /// Invariant 7: what was sent and not waited for is completed by a session of its own.

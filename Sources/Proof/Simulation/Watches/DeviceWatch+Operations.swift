@@ -170,11 +170,24 @@ extension DeviceWatch {
       && current.values.contains { new in
         let before = operations[new.sequence] ?? new
         guard new.entity == old.entity, !before.isInFlight, before.object != old.object,
-          new.object == old.object || new.key == (given[old.key] ?? old.key)
+          new.object == old.object || new.key == renamed(old.key, old.entity)
         else { return false }
         return new.kind == .delete || before.kind == .delete
           || Set(old.changed.keys).isSubset(of: new.changed.keys)
       }
+  }
+
+  /// A key after this import, where the answers in it gave the object its own key or that of what it
+  /// belongs to.
+  private func renamed(_ key: ObjectKey, _ entity: String) -> ObjectKey {
+    if let new = given[key] { return new }
+    guard let entity = SimulatedBusiness.package.entity(named: entity),
+      let values = key.values(of: entity)
+    else { return key }
+    return ObjectKey(
+      values.map { value in
+        given[ObjectKey([value])]?.values(of: SimulatedBusiness.order)?.first ?? value
+      })
   }
 
   /// Whether its object was here twice, and it goes behind what was changed of the other row. What

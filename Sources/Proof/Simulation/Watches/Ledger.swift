@@ -188,7 +188,17 @@ final class Ledger {
 
   func tell(_ answer: Answer, in checkpoint: CheckpointName?) {
     if answer.outcome == .replayFailed || answer.outcome == .notTried { block(behind: answer.id) }
+    loseForm(of: answer)
     told[answer.id, default: []].append(Told(answer: answer, checkpoint: checkpoint))
+  }
+
+  /// An answer that was confirmed is told again without the values that the business system wrote: a
+  /// copy of the device does not learn in which form they are there.
+  private func loseForm(of answer: Answer) {
+    guard answer.outcome == .replayResult, answer.written.isEmpty, let birth = births[answer.id],
+      let before = told[answer.id], before.contains(where: { !$0.answer.written.isEmpty })
+    else { return }
+    lose(RowName(entity: birth.last.entity, key: answer.newKey ?? birth.last.key))
   }
 
   /// A checkpoint leaves the server with the answers of these operations.

@@ -30,4 +30,20 @@ enum FlawedSession {
       try transaction.run("DELETE FROM ferry_batch WHERE number = ?", .integer(batch))
     }
   }
+
+  /// With `batchBelieved`, operations of a batch that a restored server no longer knows count as stored
+  /// there.
+  static func begins(
+    _ device: SimulatedDevice, _ flaws: Set<PlantedBug>
+  ) throws(FerryError) {
+    guard flaws.contains(.batchBelieved) else { return }
+    try device.store.withTransaction { transaction throws(FerryError) in
+      try transaction.run(
+        """
+        UPDATE ferry_operation SET acknowledged = 1
+        WHERE state = 'submitted' AND acknowledged = 0 AND may_have_run = 1
+          AND id IN (SELECT operation FROM ferry_batch_member)
+        """)
+    }
+  }
 }

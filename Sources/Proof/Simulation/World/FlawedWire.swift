@@ -5,6 +5,7 @@ import FerryWorld
 /// What a planted bug does to the bytes of a request before they leave the device.
 enum FlawedWire {
   static func spoiled(_ body: [UInt8], _ flaws: Set<PlantedBug>) -> [UInt8] {
+    if flaws.contains(.setForgotten) { return withoutLastSet(body) }
     guard flaws.contains(.lostAttribute), let frames = try? FrameReader.frames(of: body) else {
       return body
     }
@@ -13,6 +14,17 @@ enum FlawedWire {
       let operations = replay.operations.map(withoutLastValue)
       return Message.replay(Replay(operations: operations, mayHaveRun: replay.mayHaveRun)).frame
         .encoded()
+    }
+  }
+
+  private static func withoutLastSet(_ body: [UInt8]) -> [UInt8] {
+    guard let frames = try? FrameReader.frames(of: body) else { return body }
+    return frames.flatMap { frame -> [UInt8] in
+      guard case .hello(var hello)? = try? Message(frame), hello.parameters.sets.count > 1 else {
+        return frame.encoded()
+      }
+      hello.parameters.sets.removeLast()
+      return Message.hello(hello).frame.encoded()
     }
   }
 

@@ -102,6 +102,31 @@ enum SimulatedBusiness {
     name: "Simulated", version: "1.0", entities: [customer, order, line, tag],
     groups: [SynchronizationGroup(name: "default"), SynchronizationGroup(name: "names")])
 
+  /// The same package where devices choose the agencies of their orders, among those of the claims.
+  /// Without a saved set it is the first one. `isFlawed`: the claims are not asked.
+  static func packageByParameter(isFlawed: Bool) -> Package {
+    let order = Entity(
+      name: order.name, table: order.table, attributes: order.attributes, key: order.key,
+      keyOrigin: order.keyOrigin, relationships: order.relationships,
+      operations: order.operations,
+      partition: .columns([
+        PartitionColumn(
+          attribute: "agency", source: .parameter("agency", within: isFlawed ? nil : "agency"))
+      ]), group: order.group)
+    return Package(
+      name: package.name, version: package.version, entities: [customer, order, line, tag],
+      groups: package.groups,
+      parameters: [
+        Parameter(name: "agency", type: .string, defaultValue: .text(name(ofAgency: 1)))
+      ])
+  }
+
+  /// The agencies that these sets of parameters choose, by their texts.
+  static func agencies(chosenBy sets: [String?]) -> Set<Int64> {
+    guard !sets.isEmpty else { return [1] }
+    return Set(sets.compactMap { set in set.map { agency(named: $0) } ?? 1 })
+  }
+
   static let groups: [String] = package.groups.map(\.name)
 
   /// The synchronization group of an entity.

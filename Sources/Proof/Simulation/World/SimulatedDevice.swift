@@ -31,6 +31,7 @@ final class SimulatedDevice {
   let log: DeviceLog
   let recorder = CallbackRecorder()
   let watch: DeviceWatch
+  private let model: Package
   private let world: World
   private let databaseKey: DatabaseKey?
   private(set) var disk: SimulatedDisk
@@ -63,7 +64,7 @@ final class SimulatedDevice {
 
   init(
     number: Int, user: String, isReplicationBased: Bool = false, durability: Durability,
-    disk: SimulatedDisk, key: DatabaseKey?,
+    disk: SimulatedDisk, key: DatabaseKey?, model: Package,
     world: World, clock: SimulatedClock, log: DeviceLog
   ) {
     self.number = number
@@ -71,6 +72,7 @@ final class SimulatedDevice {
     self.isReplicationBased = isReplicationBased
     self.durability = durability
     self.disk = disk
+    self.model = model
     self.world = world
     self.clock = clock
     self.log = log
@@ -122,7 +124,7 @@ final class SimulatedDevice {
     sizes.piece = MadeContents.pieceBytes
     sizes.stretch = MadeContents.stretchBytes
     let store = try Store(
-      path: SimulatedDevice.path, model: SimulatedBusiness.package, world: world,
+      path: SimulatedDevice.path, model: model, world: world,
       durability: durability, key: databaseKey, vfs: disk.vfs, contentSizes: sizes)
     let observers = Observers()
     observers.register(recorder)
@@ -177,6 +179,15 @@ final class SimulatedDevice {
         "SELECT operation FROM ferry_batch_member WHERE batch = ?", .integer(batch))
       return Set(rows.compactMap { $0[0].text.flatMap(OperationID.init) })
     }
+  }
+
+  /// The agencies that its saved sets of parameters choose; nil where its model has no parameters.
+  func chosenAgencies() throws(FerryError) -> Set<Int64>? {
+    guard !model.parameters.isEmpty else { return nil }
+    let sets = try store.withSnapshot { transaction throws(FerryError) in
+      try ParameterTable(transaction).sets().map(\.set)
+    }
+    return SimulatedBusiness.agencies(chosenBy: sets.map { $0.value(of: "agency") })
   }
 
   func setting(_ name: Settings.Name) throws(FerryError) -> String? {

@@ -11,6 +11,7 @@ import FerryWorld
 /// The server of the simulation: the very service that ships, stepped by hand as its hosts do it.
 final class SimulatedServer {
   let folder: String
+  private let package: Package
   let business: MemoryBusiness
   let users: SimulatedUsers
   let clock: SimulatedClock
@@ -45,13 +46,14 @@ final class SimulatedServer {
   var hasFaults = true
 
   init(
-    folder: String, business: MemoryBusiness, users: SimulatedUsers, world: World,
+    folder: String, package: Package, business: MemoryBusiness, users: SimulatedUsers, world: World,
     clock: SimulatedClock, chance: SeededChance, ledger: Ledger, planted: Set<PlantedBug>
   ) {
     self.planted = planted
     provider = users
     self.ledger = ledger
     self.folder = folder
+    self.package = package
     self.business = business
     self.users = users
     self.world = world
@@ -94,7 +96,7 @@ final class SimulatedServer {
     var limits = SimulatedServer.limits
     if planted.contains(.endlessRound) { (limits.roundRows, limits.roundBytes) = (.max, .max) }
     let service = try Service(
-      package: SimulatedBusiness.package, world: world, limits: limits
+      package: package, world: world, limits: limits
     ) { package throws(ServerError) in
       let store = try SQLiteStore(folder: folder, package: package, world: world, vfs: disk.vfs)
       return planted.isEmpty ? store : FlawedStore(store, planted)

@@ -58,6 +58,8 @@ final class Transfer {
   var isServerDone = false
   /// What its user might see when the server last made something of it.
   var rights: Set<Int64> = []
+  /// The agencies that its device has chosen; nil: everything that its user may see.
+  var chosen: Set<Int64>?
   /// How many states each row had when its device's question arrived whether it is current; nil: it
   /// asks nothing.
   var asked: [RowName: Int]?

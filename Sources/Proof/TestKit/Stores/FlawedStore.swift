@@ -164,6 +164,11 @@ package final class FlawedStore: StoreDecorator {
     return session
   }
 
+  /// With `answeredOnce`, a confirmed answer is not told again.
+  package func answerAgain(_ id: OperationID, _ answer: [UInt8]) throws(StoreError) {
+    if !flaws.contains(.answeredOnce) { try inner.answerAgain(id, answer) }
+  }
+
   package func registeredDevice(_ owner: Owner) throws(StoreError) -> RegisteredDevice? {
     let device = try inner.registeredDevice(owner)
     if flaws.contains(.wipeWithoutReceipt), var wiped = device, wiped.state == .wiping {
