@@ -294,6 +294,36 @@ struct DependencyTests {
     #expect(left.map { $0.base[3] } == [.integer(2), .integer(1)])
   }
 
+  @Test("What was created again behind a circle of deletes stays visible")
+  func behindCircle() throws {
+    shore.put(Maker.entity, [.integer(1), .text("Ada"), .null, .integer(2)])
+    shore.put(Maker.entity, [.integer(2), .text("Bo"), .null, .integer(1)])
+    try exchange()
+    let first = try #require(try record(Maker.entity, 1).object)
+    let second = try #require(try record(Maker.entity, 2).object)
+    try delete(Maker.entity, 1)
+    try delete(Maker.entity, 2)
+    _ = try Outbox(device.store).submit(Maker.entity, first)
+    try create(maker: 1)
+    #expect(try Records(device.store).of(Maker.entity, key: ObjectKey([.integer(1)])) != nil)
+    _ = try Outbox(device.store).submit(Maker.entity, second)
+    let operations = try device.operations().map {
+      "\($0.sequence) \($0.kind) \($0.key.text) \($0.state) \($0.wanted)"
+    }
+    #expect(
+      try Records(device.store).of(Maker.entity, key: ObjectKey([.integer(1)])) != nil,
+      "\(operations)")
+    for _ in 0..<3 {
+      for operation in try device.operations() where operation.isSent { shore.accept(operation.id) }
+      try exchange()
+    }
+    let rest = try device.operations().map {
+      "\($0.sequence) \($0.kind) \($0.key.text) \($0.state) \($0.wanted)"
+    }
+    #expect(
+      try Records(device.store).of(Maker.entity, key: ObjectKey([.integer(1)])) != nil, "\(rest)")
+  }
+
   @Test("An object that refers to itself waits for nobody")
   func itself() throws {
     try create(maker: 1, owner: 1)

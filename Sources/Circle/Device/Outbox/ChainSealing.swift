@@ -154,6 +154,7 @@ package struct ChainSealing {
     _ members: [PendingOperation]
   ) throws(FerryError) {
     let payloads = try payloads(of: members)
+    var parts: [PendingOperation] = []
     for (member, bytes) in payloads {
       var sealed = member.submitted(in: pending)
       (sealed.wanted, sealed.state) = (.no, .submitted)
@@ -161,6 +162,7 @@ package struct ChainSealing {
         if sealed.sequence == 0 {
           sealed.sequence = try pending.operations.insert(
             sealed, made: self.store.world.clock.now.milliseconds)
+          parts.append(sealed)
         } else {
           try pending.operations.update(sealed)
         }
@@ -170,8 +172,18 @@ package struct ChainSealing {
         "UPDATE ferry_operation SET payload = ? WHERE sequence = ?", .blob(bytes),
         .integer(sealed.sequence))
       try Uploads(transaction).note(sealed, entity)
-      try transaction.sql { connection throws(SQLiteError) in
-        try pending.show(entity, sealed.object, shown: nil)
+    }
+    try transaction.sql { connection throws(SQLiteError) in
+      // What the app has changed since goes behind what a change was parted in.
+      for part in parts {
+        let own = try pending.operations.select(
+          "WHERE entity = ? AND (object = ? OR key = ?) ORDER BY sequence",
+          [.text(part.entity), .integer(part.object), .text(part.key.text)])
+        for later in PendingMachine.behind(part, own) { try pending.operations.moveToEnd(later) }
+      }
+      for (member, _) in payloads {
+        guard let entity = self.store.model.entity(named: member.entity) else { continue }
+        try pending.show(entity, member.object, shown: nil)
       }
     }
   }

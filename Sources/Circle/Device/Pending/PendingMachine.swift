@@ -145,6 +145,17 @@ package enum PendingMachine {
     operation.isInFlight ? 0 : operation.isOpen ? 2 : 1
   }
 
+  /// What goes behind `part`, which was made of a sent change and has the last place: those of its
+  /// object, or of an object with its key, that are not on their way; in this order.
+  package static func behind(
+    _ part: PendingOperation, _ operations: [PendingOperation]
+  ) -> [PendingOperation] {
+    operations.filter { other in
+      other.entity == part.entity && (other.object == part.object || other.key == part.key)
+        && !other.isInFlight && other.sequence < part.sequence
+    }
+  }
+
   /// Two changes of one object that must not stand in this order: what was submitted would wait for
   /// what the app has in hand, and would be joined with it instead of being answered. Nil where there
   /// are none, as there should be.

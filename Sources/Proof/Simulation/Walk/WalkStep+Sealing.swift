@@ -156,13 +156,20 @@ extension WalkStep {
   }
 
   private mutating func send(_ members: [WalkOperation]) throws(WalkUnsendable) {
-    for member in try payloads(of: members) {
+    let payloads = try payloads(of: members)
+    var parts: [UInt8] = []
+    for member in payloads {
       var sealed = submitted(member)
       (sealed.wanted, sealed.state) = (0, .submitted)
       (sealed.isSent, sealed.isAcknowledged) = (false, false)
-      if sealed.sequence == 0 { _ = insert(sealed) } else { update(sealed) }
-      show(sealed.object)
+      if sealed.sequence == 0 { parts.append(insert(sealed)) } else { update(sealed) }
     }
+    for part in parts {
+      guard let place = place(part) else { continue }
+      let all = world.device.operations.map(model.pending)
+      for later in PendingMachine.behind(all[place], all) { moveToEnd(UInt8(later.sequence)) }
+    }
+    for member in payloads { show(member.object) }
   }
 
   private mutating func hold(_ members: [WalkOperation]) throws(WalkUnsendable) {

@@ -61,6 +61,11 @@ struct WalkStep {
     return operation.sequence
   }
 
+  mutating func moveToEnd(_ sequence: UInt8) {
+    guard let place = place(sequence) else { return }
+    _ = insert(world.device.operations.remove(at: place))
+  }
+
   mutating func update(_ operation: WalkOperation) {
     guard let place = place(operation.sequence) else { return }
     world.device.operations[place] = operation

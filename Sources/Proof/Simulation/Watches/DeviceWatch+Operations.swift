@@ -24,7 +24,7 @@ extension DeviceWatch {
         if new.isSent, !old.isSent { reach(.sent, old.name) }
         trace.say("    device \(number): \(shown(old)) became \(shown(new))")
         try compare(old, new, ledger)
-      } else if isMoved(old, current) {
+      } else if isMoved(old, current) || isBehindPart(old, current) {
         trace.say("    device \(number): \(shown(old)) has another place")
       } else {
         trace.say("    device \(number): \(shown(old)) is gone")
@@ -202,6 +202,22 @@ extension DeviceWatch {
       new.object != old.object
       || all.contains { operations[$0.sequence].map { $0.object != new.object } ?? false }
     return isOfTwo && Set(old.changed.keys).isSubset(of: Set(all.flatMap(\.changed.keys)))
+  }
+
+  /// Whether a change before it was sent in two parts, and it goes behind the second with all that it
+  /// changes.
+  private func isBehindPart(_ old: PendingOperation, _ current: [Int64: PendingOperation]) -> Bool {
+    guard !old.isInFlight, let new = current.values.first(where: { $0.id == old.id }) else {
+      return false
+    }
+    var same = new
+    same.sequence = old.sequence
+    return same == old
+      && current.values.contains { part in
+        part.isInFlight && operations[part.sequence] == nil && part.entity == old.entity
+          && (part.object == old.object || part.key == old.key)
+          && old.sequence < part.sequence && part.sequence < new.sequence
+      }
   }
 
   /// Whether it is one of the changes of its object, the first of which was submitted, waited for
