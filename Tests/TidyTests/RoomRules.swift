@@ -40,7 +40,9 @@ enum RoomRules {
   private static func strangers(
     in file: SourceFile, _ variables: [String: Set<String>]
   ) -> [Violation] {
-    guard let own = rooms.first(where: { file.isIn("Sources/Server/Server/\($0)") }) else { return [] }
+    guard let own = rooms.first(where: { file.isIn("Sources/Server/Server/\($0)") }) else {
+      return []
+    }
     let tokens = file.tokens
     return tokens.indices.compactMap { index in
       let room = tokens[index].text

@@ -19,7 +19,9 @@ enum StateColumns {
     "ferry_personalization.value": "Session",
     "ferry_personalization.changed": "Session",
     "sqlite_sequence.+": "Store",
-    "sqlite_sequence.seq": "Store",
+    "sqlite_sequence.seq": .shared(
+      "Store", "Pending",
+      because: "a change that goes behind the others of its object gets the next number"),
 
     "ferry_batch.+": "Store",
     "ferry_batch.-": "Store",

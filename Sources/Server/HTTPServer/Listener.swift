@@ -8,7 +8,8 @@ enum Listener {
   static func open(_ address: String, port: Int) throws(HTTPServerError) -> CInt {
     guard let port16 = UInt16(exactly: port) else {
       throw HTTPServerError(
-        code: .badPort, message: "\(port) is not a port number", hint: "Choose one from 0 to 65535.")
+        code: .badPort, message: "\(port) is not a port number", hint: "Choose one from 0 to 65535."
+      )
     }
     let host = address == "localhost" ? "127.0.0.1" : address
     var v4 = sockaddr_in()

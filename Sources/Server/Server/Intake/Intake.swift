@@ -31,4 +31,7 @@ final class Intake: ServiceRoom {
 
   /// What no device gets, as the store has it.
   func readRejectedRows() throws(StoreError) { rejectedRows = try store.rejectedRows() }
+
+  /// Whether the object is read from the business system once more.
+  func isListed(_ name: ObjectName) -> Bool { readAgain[name] != nil }
 }

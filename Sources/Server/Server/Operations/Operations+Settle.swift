@@ -93,7 +93,7 @@ extension Operations {
       // that of two images of one row the later one is the newer.
       for replay in active {
         let names = try replay.machine.outdated(
-          by: core.marks, isListed: { intake.readAgain[$0] != nil },
+          by: core.marks, isListed: intake.isListed,
           version: { name throws(StoreError) in try cache.state(of: name).version })
         if !names.isEmpty { touched[replay.id] = names }
       }
@@ -104,7 +104,7 @@ extension Operations {
         for (name, seen) in replay.machine.seen.sorted(by: { $0.key < $1.key }) {
           guard let position = rules.position(of: name.entity) else { continue }
           assert(
-            intake.readAgain[name] != nil || !core.marks.isBehindLoad(name, seen.mark),
+            intake.isListed(name) || !core.marks.isBehindLoad(name, seen.mark),
             "\(name) is written as it was before a load that has ended since")
           try met.take(seen.image, position, &machine, cache)
         }

@@ -87,8 +87,9 @@ package struct ReplayMachine {
   }
 
   /// With outcomes that an operator has decided, only the rows are read.
-  package init(_ operations: [ConnectorOperation], decided outcomes: [OperationOutcome], readBackKeys: Int)
-  {
+  package init(
+    _ operations: [ConnectorOperation], decided outcomes: [OperationOutcome], readBackKeys: Int
+  ) {
     self.init(operations, mayHaveRun: false, readBackKeys: readBackKeys)
     self.outcomes = outcomes
   }
@@ -98,7 +99,8 @@ package struct ReplayMachine {
     return goOn()
   }
 
-  package mutating func take(_ report: ReplayReport, during step: ReplayStep, mark: Mark) -> Action {
+  package mutating func take(_ report: ReplayReport, during step: ReplayStep, mark: Mark) -> Action
+  {
     switch report {
     case .recalled(let found): return recalled(found)
     case .performed(let result): return performed(result, mark)
