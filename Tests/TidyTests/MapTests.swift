@@ -2,7 +2,7 @@ import Testing
 
 @Suite("The map")
 struct MapTests {
-  @Test("The picture in Documentation is of this tree")
+  @Test("The pictures in Documentation are of this tree")
   func current() throws {
     #expect(try script("map", "--check") == [])
   }
@@ -37,7 +37,7 @@ struct MapFaultTests {
   }
 
   private func arrows() throws -> [String] {
-    let text = try checkout.read("Documentation/map.svg")
+    let text = try checkout.read("Documentation/map/circle.svg")
     return text.split(separator: "\n").filter { $0.hasPrefix("<path") }.compactMap {
       $0.split(separator: ">").dropFirst(2).first?.split(separator: "<").first.map(String.init)
     }
@@ -55,13 +55,26 @@ struct MapFaultTests {
       "import FerryModel\nstruct Row {}\n", to: "Sources/Circle/Device/Objects/Row.swift")
     try checkout.write("let row: Row? = nil\n", to: "Sources/Circle/Device/Pending/Rows.swift")
     #expect(
-      try map("--check") == ["Documentation/map.svg is not of this tree; run Scripts/map"])
+      try map("--check")
+        == ["Documentation/map/circle.svg is not of this tree; run Scripts/map"])
     #expect(try map() == [])
     #expect(
       try arrows() == [
         "Ferry uses FerryModel", "Ferry/Pending uses Ferry/Objects",
         "Ferry/Pending uses Ferry/Store", way,
       ])
+  }
+
+  @Test("The overview has the streets, and a sheet of a street that is no more is refused")
+  func streets() throws {
+    try write()
+    #expect(try map() == [])
+    #expect(try checkout.read("Documentation/map.svg").contains(">Circle<"))
+    try checkout.write("<svg/>\n", to: "Documentation/map/attic.svg")
+    #expect(
+      try map("--check") == ["Documentation/map/attic.svg is not of this tree; run Scripts/map"])
+    #expect(try map() == [])
+    #expect(try map("--check") == [])
   }
 
   @Test("A file on the way that is in no module is named")
