@@ -440,12 +440,18 @@ var products: [Product] = [
       ]),
   ]
   let linuxSamples: [Target] = [
+    // What a story on the terminal needs: a server and devices as processes, and the comparison.
+    .target(
+      name: "FerryStage",
+      dependencies: [
+        "FerryModel", "FerryJSON", "FerrySQLite", "FerryPostgreSQL", "FerryPasswords",
+        "FerryFlights",
+      ], path: "Samples/Stage", swiftSettings: strict),
     program(
       "FerryDemo", "Samples/Demo",
       [
-        "FerryModel", "FerryJSON", "FerrySQLite", "FerryPostgreSQL", "FerryPasswords",
-        "FerryCrypto", "FerryFlights",
-      ])
+        "FerryStage", "FerryModel", "FerryJSON", "FerrySQLite", "FerryPostgreSQL", "FerryCrypto",
+      ]),
   ]
   let linuxTests: [Target] = [
     tests(
@@ -481,13 +487,19 @@ var products: [Product] = [
     tests(
       "FerryHTTPClientTests", "HTTPClientTests",
       ["FerryHTTPServer", "FerryHTTP", "FerryHTTPClient"]),
+    // Rounds in which processes are killed, for Scripts/check kill. No product: nobody else runs it.
+    program(
+      "FerryRounds", "Tests/Rounds",
+      [
+        "FerryStage", "FerryModel", "FerryJSON", "FerrySQLite", "FerryPostgreSQL", "FerryFlights",
+      ]),
     // The whole circle: the programs are dependencies so that they are built with the tests.
     tests(
       "FerryWayTests", "WayTests",
       [
         "Ferryd", "FerryCommand", "FerryDevice", "FerrySample", "Ferry", "FerryServer",
         "FerryWire", "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLite", "FerrySQLConnector",
-        "FerryFlights", "FerryPasswords", "FerryHTTP", "FerryHTTPClient", "FerryDemo",
+        "FerryFlights", "FerryPasswords", "FerryHTTP", "FerryHTTPClient", "FerryRounds",
         "FerryFaultVFS", "FerryCertificates", "FerryHTTPServer", "FerryCrypto",
       ]),
   ]

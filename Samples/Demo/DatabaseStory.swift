@@ -1,5 +1,6 @@
 import FerryCrypto
 import FerryModel
+import FerryStage
 import Foundation
 
 /// The story on a copy of someone's own database: the steps that its schema allows.
@@ -79,7 +80,7 @@ struct DatabaseStory {
 
   private func checksum() throws -> String {
     guard let bytes = FileManager.default.contents(atPath: original) else {
-      throw DemoFailure("\(original) cannot be read; name a SQLite database")
+      throw StageFailure("\(original) cannot be read; name a SQLite database")
     }
     return hexadecimal(SHA256Digest.hash([UInt8](bytes)))
   }

@@ -1,15 +1,18 @@
 import FerryModel
 import FerryPostgreSQL
+import FerryStage
 
 /// The sample business: two people of one travel agency book seats on flights.
 struct FlightsStory {
   private let stage: Stage
   private let database: BusinessDatabase
+  private let rows: String
   static let agency = "AG-01"
 
-  init(_ stage: Stage, _ database: BusinessDatabase) {
+  init(_ stage: Stage, _ database: BusinessDatabase, rows: String) {
     self.stage = stage
     self.database = database
+    self.rows = rows
   }
 
   /// False when at the end something differs.
@@ -17,7 +20,7 @@ struct FlightsStory {
     let narrator = stage.narrator
     narrator.title("Ferry: an existing database goes offline")
     narrator.step("A business database, as someone has it: travel agencies, flights, bookings.")
-    narrator.say(try database.makeSample(stage, rows: stage.rows))
+    narrator.say(try database.makeSample(stage, rows: rows))
 
     narrator.step("ferry new makes a model of it; every agency gets its own bookings only.")
     let (package, _) = try stage.makeModel(
@@ -39,7 +42,7 @@ struct FlightsStory {
     narrator.step("Two devices log in, subscribe and import.")
     let devices = try scenes.devices(["ada", "bob"])
     guard let bookings = package.entity(named: "Bookings") else {
-      throw DemoFailure("the model has no Bookings")
+      throw StageFailure("the model has no Bookings")
     }
     let plan = try FlightsPlan(database)
     try offline(scenes, devices, bookings, plan)
@@ -113,7 +116,7 @@ struct FlightsStory {
     var keys: [ObjectKey] = []
     for _ in 0..<2 { keys.append(try scenes.accepted(ada, "Bookings", "the replay")) }
     guard let created = keys.first(where: { $0 != plan.booking }) else {
-      throw DemoFailure("the new booking got no key")
+      throw StageFailure("the new booking got no key")
     }
     let time = begin.duration(to: .now)
     let price = try ada.find("Bookings", created)?["price"]?.plain ?? "none"
@@ -173,7 +176,7 @@ struct FlightsPlan {
       SELECT "FlightID" FROM "Flights" WHERE "Status" = 'planned' AND "SeatsLeft" = 0 LIMIT 1
       """)
     guard own.count == 2, let full = full.first?.first else {
-      throw DemoFailure("the sample is too small for the story; ask for more --rows")
+      throw StageFailure("the sample is too small for the story; ask for more --rows")
     }
     booking = ObjectKey([.integer(own[0][0])])
     contested = ObjectKey([.integer(own[1][0])])
@@ -186,12 +189,5 @@ struct FlightsPlan {
       ("agencyID", .text(FlightsStory.agency)), ("flightID", flight),
       ("passenger", .text(passenger)), ("cabin", .text("business")), ("seats", .integer(2)),
     ]
-  }
-}
-
-extension String {
-  /// Without blanks and line ends around it.
-  var trimmed: String {
-    String(drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
   }
 }

@@ -1,5 +1,6 @@
 import FerryJSON
 import FerryModel
+import FerryStage
 import Foundation
 
 /// What happens in both stories.
@@ -40,7 +41,7 @@ struct Scenes {
           of: Int(event["expected"]?.string ?? "") ?? 0)
       case "importSuccess": missing.remove(event["group"]?.string ?? "")
       case "loginFailure", "subscribeFailure":
-        throw DemoFailure("\(device.name): \(event["message"]?.string ?? "refused")")
+        throw StageFailure("\(device.name): \(event["message"]?.string ?? "refused")")
       default: break
       }
     }
@@ -66,7 +67,7 @@ struct Scenes {
     let key = ObjectKey(text: event["newKey"]?.string ?? event["key"]?.string ?? "")
     guard event["event"]?.string == "replaySuccess" else {
       let records = try device.logs(entity, ObjectKey(text: event["key"]?.string ?? ""))
-      throw DemoFailure(
+      throw StageFailure(
         "\(purpose): refused: \(records.last?["message"]?.string ?? "no log record")")
     }
     return key
@@ -80,10 +81,10 @@ struct Scenes {
   {
     let event = try answered(device, entity, purpose)
     guard event["event"]?.string == "replayFailure" else {
-      throw DemoFailure("\(purpose): it was accepted, but should have been refused")
+      throw StageFailure("\(purpose): it was accepted, but should have been refused")
     }
     let records = try device.logs(entity, key)
-    guard !records.isEmpty else { throw DemoFailure("\(purpose): there is no log record") }
+    guard !records.isEmpty else { throw StageFailure("\(purpose): there is no log record") }
     return records
   }
 
@@ -147,7 +148,7 @@ struct Scenes {
     narrator.say("\(second.name) submits second: refused, as the row is not what it was based on.")
     show(records)
     guard let record = records.last(where: { $0["code"]?.plain == "412" }) else {
-      throw DemoFailure("the refusal has no log record with code 412")
+      throw StageFailure("the refusal has no log record with code 412")
     }
     let mine = try second.find(entity.name, key)?[attribute]?.shown ?? "nothing"
     narrator.say(

@@ -1,5 +1,6 @@
 import FerryModel
 import FerrySQLite
+import FerryStage
 
 /// Tries changes on the copy before anyone serves it, and takes each of them back.
 struct Trial {

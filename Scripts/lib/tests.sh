@@ -36,7 +36,7 @@ quick_turns() {
 # What the tree draws of the planted bugs is found; by hand, and in full turns, all of them are.
 small_turns() {
   FERRY_PLANTS="$(sed -n 's/^  case \([A-Za-z]*\)$/\1/p' Sources/Ground/World/PlantedBug.swift | draw_words plants 3 | paste -s -d ' ')"
-  FERRY_KILL_PLANTS="$(sed -n '/^enum KillPlant/,/^}/s/^  case \([A-Za-z]*\)$/\1/p' Samples/Demo/KillHouse.swift | draw_words kills 2 | paste -s -d ' ')"
+  FERRY_KILL_PLANTS="$(sed -n '/^enum KillPlant/,/^}/s/^  case \([A-Za-z]*\)$/\1/p' Tests/Rounds/KillHouse.swift | draw_words kills 2 | paste -s -d ' ')"
   export FERRY_PLANTS FERRY_KILL_PLANTS
   say "Of the planted bugs the tree draws: $FERRY_PLANTS; of those of the rounds: $FERRY_KILL_PLANTS"
   step "tests" turn --skip "$clocked|$calculating$(unchanged_tests)" || result=1

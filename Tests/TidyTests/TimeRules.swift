@@ -10,6 +10,9 @@ enum TimeRules {
     "Tests/WayTests/DripFeeders.swift": "are slow clients",
     "Tests/WayTests/SmallDisk.swift": "is a slow disk",
     "Tests/WayTests/NodeKillTests.swift": "draws the moments of its faults; any moment is right",
+    "Tests/Rounds/Reaper.swift": "kills at moments that a seed draws; any moment is right",
+    "Tests/Rounds/KillRound.swift": "pauses of a drawn length, and waits that only a failure ends",
+    "Tests/Rounds/KillStory.swift": "says how long the rounds took",
   ]
 
   /// Texts of guides, compiled and not run.

@@ -24,12 +24,13 @@ extension Way {
       arguments: drawn)
     func planted(plant: String, word: String) async throws {
       let place = try Place()
-      let programs = try Programs.path("ferry-demo").split(separator: "/").dropLast()
+      let rounds = try Programs.path("FerryRounds")
+      let programs = rounds.split(separator: "/").dropLast()
       let process = try ChildProcess(
-        try Programs.path("ferry-demo"),
+        rounds,
         [
           "--bin", "/" + programs.joined(separator: "/"), "--work", place.path,
-          "--pids", place.file("pids"), "--kill", "400", "--seed", "5", "--plant", plant,
+          "--pids", place.file("pids"), "--rounds", "400", "--seed", "5", "--plant", plant,
         ])
       // They end with the first that finds it, mostly one of the first ten.
       let end = try await process.ended(within: patience * 4)

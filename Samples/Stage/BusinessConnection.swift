@@ -8,7 +8,7 @@ typealias KeyedRows = [String: [UInt8]]
 /// The business database, read and changed with plain SQL and not with what the server uses.
 ///
 /// Names of tables and columns in statements are in double quotes, which both databases understand.
-struct BusinessConnection {
+package struct BusinessConnection {
   private enum Source {
     case sqlite(Connection)
     case postgreSQL(PostgreSQLLine)
@@ -16,11 +16,11 @@ struct BusinessConnection {
 
   private let source: Source
 
-  init(connection: Connection) { source = .sqlite(connection) }
+  package init(connection: Connection) { source = .sqlite(connection) }
 
   init(postgreSQL line: PostgreSQLLine) { source = .postgreSQL(line) }
 
-  func execute(_ sql: String) throws {
+  package func execute(_ sql: String) throws {
     switch source {
     case .sqlite(let connection): try connection.execute(sql)
     case .postgreSQL(let line): try line.open().execute(sql)
@@ -28,7 +28,7 @@ struct BusinessConnection {
   }
 
   /// Each value as its text; nil where it is null.
-  func texts(_ sql: String) throws -> [[String?]] {
+  package func texts(_ sql: String) throws -> [[String?]] {
     switch source {
     case .sqlite(let connection):
       try connection.rows(sql).map { $0.map { $0.text ?? $0.integer.map(String.init) } }
@@ -37,12 +37,12 @@ struct BusinessConnection {
   }
 
   /// Whole numbers, such as keys.
-  func integers(_ sql: String) throws -> [[Int64]] {
+  package func integers(_ sql: String) throws -> [[Int64]] {
     try texts(sql).map { row in row.compactMap { $0.flatMap { Int64($0) } } }
   }
 
   /// What is wrong with the file; nil where nothing is, and for a server, which looks after itself.
-  func damage() throws -> String? {
+  package func damage() throws -> String? {
     guard case .sqlite(let connection) = source else { return nil }
     let word = try connection.value("PRAGMA quick_check")?.text
     return word == "ok" ? nil : word ?? "no answer"
@@ -78,7 +78,7 @@ struct BusinessConnection {
   }
 
   /// The column, or a time that is kept as seconds in the words of SQLite.
-  static func expression(_ attribute: Attribute) -> String {
+  package static func expression(_ attribute: Attribute) -> String {
     let column = quoted(attribute.column)
     guard attribute.stored == .unixSeconds else { return column }
     return switch attribute.type {
@@ -88,7 +88,9 @@ struct BusinessConnection {
     }
   }
 
-  static func canonical(_ raw: [SQLiteValue], _ attributes: [Attribute]) -> [AttributeValue]? {
+  package static func canonical(
+    _ raw: [SQLiteValue], _ attributes: [Attribute]
+  ) -> [AttributeValue]? {
     canonical(raw.map(plain), attributes)
   }
 

@@ -5,12 +5,12 @@ import FerrySQLite
 /// The business database of a story: a file of SQLite, or a database of PostgreSQL.
 ///
 /// It is read with plain SQL, and not with what the server reads with.
-enum BusinessDatabase {
+package enum BusinessDatabase {
   case sqlite(path: String)
   case postgreSQL(PostgreSQLAddress)
 
   /// As `ferry` and `ferryd` take it.
-  var address: String {
+  package var address: String {
     switch self {
     case .sqlite(let path): "sqlite:\(path)"
     case .postgreSQL(let address): address.text
@@ -18,7 +18,7 @@ enum BusinessDatabase {
   }
 
   /// One connection, for as long as it is kept. It only reads, unless `writes` is given.
-  func open(writes: Bool = false) throws -> BusinessConnection {
+  package func open(writes: Bool = false) throws -> BusinessConnection {
     switch self {
     case .sqlite(let path):
       let connection = try Connection(
@@ -31,7 +31,7 @@ enum BusinessDatabase {
   }
 
   /// Makes the sample business in it, which is a new file or an empty database.
-  func makeSample(_ stage: Stage, rows: String) throws -> String {
+  package func makeSample(_ stage: Stage, rows: String) throws -> String {
     let file = stage.path("flights.db")
     let report = try stage.run("ferry-sample", ["--out", file, "--rows", rows])
     guard case .postgreSQL(let address) = self else { return report.trimmed }
@@ -40,9 +40,16 @@ enum BusinessDatabase {
   }
 
   /// What Ferry needs in a database of PostgreSQL, so that others' changes are noticed at once.
-  func prepare(_ stage: Stage) throws -> String {
+  package func prepare(_ stage: Stage) throws -> String {
     try stage.run(
       "ferry", ["prepare", stage.path("model.json"), "--database", address]
     ).trimmed
+  }
+}
+
+extension String {
+  /// Without blanks and line ends around it.
+  package var trimmed: String {
+    String(drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
   }
 }

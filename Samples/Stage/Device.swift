@@ -3,8 +3,8 @@ import FerryModel
 import Foundation
 
 /// One device, by remote control: commands in, answers and events out.
-final class Device {
-  let name: String
+package final class Device {
+  package let name: String
   let user: String
   let package: Package
   private let process: ChildProcess
@@ -17,50 +17,52 @@ final class Device {
     self.process = process
   }
 
-  var processID: Int32 { process.processID }
+  package var processID: Int32 { process.processID }
 
-  func login() throws { try ask("login", .string(user), .string(Stage.password)) }
-  func subscribe() throws { try ask("subscribe") }
-  func start() throws { try ask("start") }
-  func networkIsBack() throws { try ask("network") }
+  package func login() throws { try ask("login", .string(user), .string(Stage.password)) }
+  package func subscribe() throws { try ask("subscribe") }
+  package func start() throws { try ask("start") }
+  package func networkIsBack() throws { try ask("network") }
 
   /// The key of the new object, temporary where the business system gives keys.
-  func create(_ entity: String, _ values: [(String, AttributeValue)]) throws -> ObjectKey {
+  package func create(_ entity: String, _ values: [(String, AttributeValue)]) throws -> ObjectKey {
     ObjectKey(text: try ask("create", .string(entity), .values(values))["key"]?.string ?? "")
   }
 
-  func update(_ entity: String, _ key: ObjectKey, _ values: [(String, AttributeValue)]) throws {
+  package func update(
+    _ entity: String, _ key: ObjectKey, _ values: [(String, AttributeValue)]
+  ) throws {
     try ask("update", .string(entity), .key(key), .values(values))
   }
 
-  func submit(_ entity: String, _ key: ObjectKey) throws {
+  package func submit(_ entity: String, _ key: ObjectKey) throws {
     try ask("submit", .string(entity), .key(key))
   }
 
-  func cancel(_ entity: String, _ key: ObjectKey) throws {
+  package func cancel(_ entity: String, _ key: ObjectKey) throws {
     try ask("cancel", .string(entity), .key(key))
   }
 
-  func delete(_ entity: String, _ key: ObjectKey) throws {
+  package func delete(_ entity: String, _ key: ObjectKey) throws {
     try ask("delete", .string(entity), .key(key))
   }
 
-  func submitAll() throws { try ask("submitAll") }
+  package func submitAll() throws { try ask("submitAll") }
 
   /// What waits on the device, in the order of the changes.
-  func pending() throws -> [JSONNode] { try ask("pending")["operations"]?.array ?? [] }
+  package func pending() throws -> [JSONNode] { try ask("pending")["operations"]?.array ?? [] }
 
-  var isRunning: Bool { process.isRunning }
+  package var isRunning: Bool { process.isRunning }
 
   /// Whether it has ended; a process that was killed is gone only a moment later.
-  func isGone(within seconds: Int) -> Bool {
+  package func isGone(within seconds: Int) -> Bool {
     let deadline = ContinuousClock.now + .seconds(seconds)
     while process.isRunning, ContinuousClock.now < deadline { usleep(2_000) }
     return !process.isRunning
   }
 
   /// All events until now, also those of a device that is gone.
-  func takeEvents() -> [JSONNode] {
+  package func takeEvents() -> [JSONNode] {
     while let line = try? process.line(until: .now, nil) {
       if let node = try? JSONNode.parse(line), node["event"] != nil { events.append(node) }
     }
@@ -68,17 +70,17 @@ final class Device {
     return events
   }
 
-  func count(_ entity: String) throws -> Int {
+  package func count(_ entity: String) throws -> Int {
     Int(try ask("count", .string(entity))["count"]?.integer ?? 0)
   }
 
   /// The visible values by attribute; nil when there is no such object.
-  func find(_ entity: String, _ key: ObjectKey) throws -> JSONNode? {
+  package func find(_ entity: String, _ key: ObjectKey) throws -> JSONNode? {
     let answer = try ask("find", .string(entity), .key(key))
     return answer["found"]?.boolean == true ? answer["values"] : nil
   }
 
-  func logs(_ entity: String, _ key: ObjectKey) throws -> [JSONNode] {
+  package func logs(_ entity: String, _ key: ObjectKey) throws -> [JSONNode] {
     try ask("logs", .string(entity), .key(key))["records"]?.array ?? []
   }
 
@@ -102,14 +104,14 @@ final class Device {
   }
 
   /// The next event of this name; what came before is no longer of interest.
-  func event(_ name: String, _ purpose: String) throws -> JSONNode {
+  package func event(_ name: String, _ purpose: String) throws -> JSONNode {
     while true {
       let event = try anyEvent(purpose)
       if event["event"]?.string == name { return event }
     }
   }
 
-  func anyEvent(_ purpose: String) throws -> JSONNode {
+  package func anyEvent(_ purpose: String) throws -> JSONNode {
     if !events.isEmpty { return events.removeFirst() }
     let deadline = ContinuousClock.now + ChildProcess.patience
     while true {
@@ -120,13 +122,13 @@ final class Device {
   }
 
   /// Events that came until now are not waited for.
-  func forgetEvents() throws {
+  package func forgetEvents() throws {
     while let line = try process.line(until: .now, nil) { _ = line }
     events.removeAll()
   }
 
   /// Waits, import after import, until the object looks as it should.
-  func wait(
+  package func wait(
     _ entity: String, _ key: ObjectKey, _ purpose: String, until isRight: (JSONNode) -> Bool
   )
     throws
@@ -135,7 +137,7 @@ final class Device {
     while true {
       if let values = try find(entity, key), isRight(values) { return }
       guard ContinuousClock.now < deadline else {
-        throw DemoFailure("\(name) did not get \(purpose) within \(ChildProcess.patience)")
+        throw StageFailure("\(name) did not get \(purpose) within \(ChildProcess.patience)")
       }
       _ = try event("import", "\(purpose) at \(name)")
     }
@@ -194,16 +196,16 @@ final class Device {
 }
 
 /// The device itself said no.
-struct DeviceRefusal: Error, CustomStringConvertible {
+package struct DeviceRefusal: Error, CustomStringConvertible {
   let message: String
   let hint: String
 
-  var description: String { "\(message). \(hint)" }
+  package var description: String { "\(message). \(hint)" }
 }
 
 extension JSONNode {
   /// For people: text in quotes.
-  var shown: String {
+  package var shown: String {
     switch content {
     case .null: "null"
     case .boolean(let flag): flag ? "true" : "false"

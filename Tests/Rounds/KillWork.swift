@@ -1,5 +1,6 @@
 import FerryFlights
 import FerryModel
+import FerryStage
 
 /// What two people and somebody at the business do in a round, decided by dice.
 struct KillWork {

@@ -2,6 +2,7 @@ import FerryFlights
 import FerryJSON
 import FerryModel
 import FerrySQLite
+import FerryStage
 import Foundation
 
 /// One round: work while processes are killed, then quiet, then the comparison.

@@ -1,11 +1,11 @@
 import Foundation
 
 /// A program as a process of its own, spoken to by lines; every wait for it has an end.
-final class ChildProcess {
+package final class ChildProcess {
   /// On a machine however slow and busy: only a failure lasts so long.
-  static let patience: Duration = .seconds(600)
+  package static let patience: Duration = .seconds(600)
 
-  let name: String
+  package let name: String
   let log: String
   private let process = Process()
   private let input = Pipe()
@@ -20,14 +20,14 @@ final class ChildProcess {
     self.log = log
     guard FileManager.default.createFile(atPath: log, contents: nil),
       let errors = FileHandle(forWritingAtPath: log)
-    else { throw DemoFailure("the file \(log) cannot be written") }
+    else { throw StageFailure("the file \(log) cannot be written") }
     process.executableURL = URL(fileURLWithPath: program)
     process.arguments = arguments
     process.standardInput = input
     process.standardOutput = output
     process.standardError = errors
     do { try process.run() } catch {
-      throw DemoFailure("\(program) cannot be run: \(error)")
+      throw StageFailure("\(program) cannot be run: \(error)")
     }
     try errors.close()
     // Only the child may hold the other end: its end is then seen here.
@@ -35,7 +35,7 @@ final class ChildProcess {
     try? input.fileHandleForReading.close()
   }
 
-  var processID: Int32 { process.processIdentifier }
+  package var processID: Int32 { process.processIdentifier }
   var isRunning: Bool { process.isRunning }
   var exitCode: Int32 { process.terminationStatus }
 
@@ -46,7 +46,7 @@ final class ChildProcess {
 
   func send(_ line: String) throws {
     do { try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8)) } catch {
-      throw DemoFailure("\(name) takes no more commands\(lastWords)")
+      throw StageFailure("\(name) takes no more commands\(lastWords)")
     }
   }
 
@@ -61,13 +61,13 @@ final class ChildProcess {
       }
       scanned = buffer.count
       if isAtEnd {
-        throw DemoFailure("\(name) ended\(purpose.map { " while \($0)" } ?? "")\(lastWords)")
+        throw StageFailure("\(name) ended\(purpose.map { " while \($0)" } ?? "")\(lastWords)")
       }
       let left = ContinuousClock.now.duration(to: deadline)
       let milliseconds = max(0, left.components.seconds * 1_000 + left.milliseconds)
       guard try readSome(waiting: Int32(clamping: milliseconds)) else {
         guard let purpose else { return nil }
-        throw DemoFailure("\(name) was too slow: \(purpose)\(lastWords)")
+        throw StageFailure("\(name) was too slow: \(purpose)\(lastWords)")
       }
     }
   }
@@ -90,7 +90,7 @@ final class ChildProcess {
     while !isAtEnd {
       let left = ContinuousClock.now.duration(to: deadline)
       guard left > .zero else {
-        throw DemoFailure("\(name) did not end in \(ChildProcess.patience)\(lastWords)")
+        throw StageFailure("\(name) did not end in \(ChildProcess.patience)\(lastWords)")
       }
       _ = try readSome(waiting: Int32(clamping: left.components.seconds * 1_000 + 1))
     }
@@ -115,7 +115,7 @@ final class ChildProcess {
 
   private func waitForEnd(until deadline: ContinuousClock.Instant) throws {
     while isRunning {
-      guard ContinuousClock.now < deadline else { throw DemoFailure("\(name) did not end") }
+      guard ContinuousClock.now < deadline else { throw StageFailure("\(name) did not end") }
       usleep(2_000)
     }
   }

@@ -1,3 +1,5 @@
+import FerryStage
+
 /// What was done to the bookings, written down by the business database itself, so that an effect
 /// that came twice or came and went is seen all the same.
 ///

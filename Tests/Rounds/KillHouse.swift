@@ -1,6 +1,7 @@
 import FerryJSON
 import FerryModel
 import FerrySQLite
+import FerryStage
 import Foundation
 
 /// A fault on purpose, to see that the rounds find it.
@@ -238,7 +239,7 @@ final class KillHouse {
       """, [.text(name), .integer(sequence), .integer(last)]
     ).map { row in
       guard let kind = OperationKind(rawValue: row[1].text ?? "") else {
-        throw DemoFailure("the server's store has an operation of no known kind: \(row[1])")
+        throw StageFailure("the server's store has an operation of no known kind: \(row[1])")
       }
       return KillCallbacks.Word(
         isAccepted: row[0].text == "replayResult", kind: kind,

@@ -3,23 +3,36 @@ import FerrySQLite
 import Foundation
 
 /// Compares the business database, the server's store and the devices row by row.
-struct Comparison {
-  let package: Package
-  let database: BusinessDatabase
-  let store: String
-  let devices: [Device]
-  /// Whether this device may see the row.
-  var isVisible: (Device, Entity, [AttributeValue]) -> Bool = { _, _, _ in true }
+package struct Comparison {
+  /// Whether a device may see a row.
+  package typealias Visibility = (Device, Entity, [AttributeValue]) -> Bool
 
-  struct Line {
+  private let model: Package
+  private let database: BusinessDatabase
+  private let store: String
+  private let devices: [Device]
+  private let isVisible: Visibility
+
+  package init(
+    package model: Package, database: BusinessDatabase, store: String, devices: [Device],
+    isVisible: @escaping Visibility = { _, _, _ in true }
+  ) {
+    self.model = model
+    self.database = database
+    self.store = store
+    self.devices = devices
+    self.isVisible = isVisible
+  }
+
+  package struct Line {
     let entity: String
     var counts: [Int] = []
     var rejected = 0
-    var differences: [String] = []
+    package fileprivate(set) var differences: [String] = []
   }
 
   /// Compares until all is equal, as the last changes are still on their way.
-  func settled() throws -> [Line] {
+  package func settled() throws -> [Line] {
     let deadline = ContinuousClock.now + ChildProcess.patience
     var lines = try compare()
     while lines.contains(where: { !$0.differences.isEmpty }), ContinuousClock.now < deadline {
@@ -30,7 +43,7 @@ struct Comparison {
   }
 
   /// Tells what is there in the end; false where something differs.
-  func tell(_ narrator: Narrator) throws -> Bool {
+  package func tell(_ narrator: Narrator) throws -> Bool {
     let lines = try settled()
     print(lines, narrator)
     let differences = lines.flatMap(\.differences)
@@ -50,7 +63,7 @@ struct Comparison {
   private func compare() throws -> [Line] {
     let business = try database.open()
     let server = try Connection(path: store, mode: .readOnly, busyTimeoutMilliseconds: 300_000)
-    return try package.entities.map { try compare($0, business, server) }
+    return try model.entities.map { try compare($0, business, server) }
   }
 
   private func compare(

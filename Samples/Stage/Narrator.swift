@@ -1,26 +1,30 @@
 import Foundation
 
 /// Numbered steps in plain sentences, and one bar for what takes a while.
-final class Narrator {
+package final class Narrator {
   private let isTerminal = isatty(STDOUT_FILENO) == 1
   private var steps = 0
 
-  func title(_ text: String) { write("\(text)\n\(String(repeating: "=", count: text.count))\n") }
+  package init() {}
 
-  func step(_ text: String) {
+  package func title(_ text: String) {
+    write("\(text)\n\(String(repeating: "=", count: text.count))\n")
+  }
+
+  package func step(_ text: String) {
     steps += 1
     write("\n\(steps). \(text)\n")
   }
 
   /// One or more lines that belong to the step.
-  func say(_ text: String) {
+  package func say(_ text: String) {
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
       write("   \(line)\n")
     }
   }
 
   /// Draws over itself on a terminal and is silent elsewhere; `endProgress` says the last word.
-  func progress(_ name: String, _ done: Int, of all: Int) {
+  package func progress(_ name: String, _ done: Int, of all: Int) {
     guard isTerminal, all > 0 else { return }
     let width = 40
     let full = min(width, done * width / all)
@@ -28,13 +32,13 @@ final class Narrator {
     write("\r   \(name) [\(bar)] \(min(100, done * 100 / all)) %  \(done) of \(all) rows")
   }
 
-  func endProgress(_ text: String) {
+  package func endProgress(_ text: String) {
     // Clears the line of the bar.
     if isTerminal { write("\r\u{1B}[K") }
     say(text)
   }
 
-  func complain(_ text: String) {
+  package func complain(_ text: String) {
     FileHandle.standardError.write(Data("\(text)\n".utf8))
   }
 
@@ -45,7 +49,7 @@ final class Narrator {
 
 extension Duration {
   /// `0.123 s`.
-  var shown: String {
+  package var shown: String {
     let milliseconds = components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
     let rest = String(milliseconds % 1_000)
     return "\(milliseconds / 1_000).\(String(repeating: "0", count: 3 - rest.count))\(rest) s"

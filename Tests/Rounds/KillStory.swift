@@ -1,4 +1,5 @@
 import FerryJSON
+import FerryStage
 import Foundation
 
 /// Rounds of work in which processes are killed; nothing that was saved may be lost or done twice.

@@ -2,54 +2,54 @@ import FerryModel
 import FerryPasswords
 import Foundation
 
-/// Where the story plays: the folder, the programs, the server and the devices.
-final class Stage {
-  let narrator: Narrator
-  let rows: String
-  private let settings: DemoSettings
+/// Where a story plays: the folder, the programs, the server and the devices.
+package final class Stage {
+  package let narrator: Narrator
+  private let settings: StageSettings
   private var children: [ChildProcess] = []
   /// Options of the server beside those that it always gets.
-  var serverOptions: [String] = []
+  package var serverOptions: [String] = []
   private var port = 0
   private var starts = 0
   private var server: ChildProcess?
   /// Told of each process as soon as it runs.
-  var hasStarted: ((ChildProcess) -> Void)?
+  package var hasStarted: ((ChildProcess) -> Void)?
 
-  init(_ settings: DemoSettings, _ narrator: Narrator) {
+  package init(_ settings: StageSettings, _ narrator: Narrator) {
     self.settings = settings
     self.narrator = narrator
-    rows = settings.rows
   }
 
-  func path(_ name: String) -> String { "\(settings.folder)/\(name)" }
+  package func path(_ name: String) -> String { "\(settings.folder)/\(name)" }
 
   /// Runs a program to its end and gives what it printed.
   func run(_ program: String, _ arguments: [String]) throws -> String {
     let child = try start(program, program, arguments)
     let output = try child.outputAtEnd()
     guard child.exitCode == 0 else {
-      throw DemoFailure("\(program) ended with \(child.exitCode):\n\(output)\(child.complaints)")
+      throw StageFailure("\(program) ended with \(child.exitCode):\n\(output)\(child.complaints)")
     }
     return output
   }
 
-  func makeModel(of database: BusinessDatabase, _ options: [String]) throws -> (Package, String) {
+  package func makeModel(
+    of database: BusinessDatabase, _ options: [String]
+  ) throws -> (Package, String) {
     let file = path("model.json")
     let report = try run("ferry", ["new", "--from", database.address, "--out", file] + options)
     let bytes = [UInt8](FileManager.default.contents(atPath: file) ?? Data())
     let reading = ModelReader.read(bytes, file: file)
     guard let package = reading.package else {
-      throw DemoFailure(reading.errors.map(\.description).joined(separator: "\n"))
+      throw StageFailure(reading.errors.map(\.description).joined(separator: "\n"))
     }
     return (package, report)
   }
 
-  /// The password of every user of the demo.
+  /// The password of every user.
   static let password = "a password for the demo"
 
   /// Users with the agencies that each of them works for.
-  func writeUsers(_ users: [(name: String, agencies: [String])]) throws {
+  package func writeUsers(_ users: [(name: String, agencies: [String])]) throws {
     try writeUsers(
       users.map { user in
         let list = user.agencies.map { "\"\($0)\"" }.joined(separator: ",")
@@ -57,7 +57,7 @@ final class Stage {
       })
   }
 
-  func writeUsers(_ names: [String], claims: String) throws {
+  package func writeUsers(_ names: [String], claims: String) throws {
     try writeUsers(names.map { ($0, claims) })
   }
 
@@ -69,11 +69,11 @@ final class Stage {
     }
     let text = #"{"users":[\#(users.joined(separator: ","))]}"#
     guard FileManager.default.createFile(atPath: path("users.json"), contents: Data(text.utf8))
-    else { throw DemoFailure("the file \(path("users.json")) cannot be written") }
+    else { throw StageFailure("the file \(path("users.json")) cannot be written") }
   }
 
   /// Starts the server, at the port it had before if it had one, and waits until it listens.
-  func startServer(_ database: BusinessDatabase) throws -> Duration {
+  package func startServer(_ database: BusinessDatabase) throws -> Duration {
     starts += 1
     let begin = ContinuousClock.now
     let child = try start(
@@ -91,10 +91,10 @@ final class Stage {
         break
       }
       guard child.isRunning else {
-        throw DemoFailure("the server did not start:\n\(child.complaints)")
+        throw StageFailure("the server did not start:\n\(child.complaints)")
       }
       guard ContinuousClock.now < deadline else {
-        throw DemoFailure(
+        throw StageFailure(
           "the server did not listen within \(ChildProcess.patience):\n\(child.complaints)")
       }
       usleep(5_000)
@@ -107,19 +107,19 @@ final class Stage {
     return Int(line[range.upperBound...].prefix { $0.isNumber })
   }
 
-  var isServerRunning: Bool { server?.isRunning ?? false }
+  package var isServerRunning: Bool { server?.isRunning ?? false }
 
   /// Lets go of the processes that have ended, and of their pipes.
-  func forgetEnded() { children.removeAll { !$0.isRunning } }
+  package func forgetEnded() { children.removeAll { !$0.isRunning } }
 
-  func stopServer() throws {
+  package func stopServer() throws {
     try server?.terminate()
     server = nil
   }
 
-  var address: String { "http://127.0.0.1:\(port)" }
+  package var address: String { "http://127.0.0.1:\(port)" }
 
-  func startDevice(_ name: String, user: String, _ package: Package) throws -> Device {
+  package func startDevice(_ name: String, user: String, _ package: Package) throws -> Device {
     let child = try start(
       "ferry-device", name, [path("model.json"), path("\(user).device"), address])
     return Device(name: name, user: user, package: package, process: child)
@@ -139,7 +139,7 @@ final class Stage {
     return child
   }
 
-  /// The script that began the demo ends what is in this file, should the demo itself be killed.
+  /// The script that began the story ends what is in this file, should the story itself be killed.
   private func remember(_ child: ChildProcess) {
     guard let file = settings.processes else { return }
     let before = FileManager.default.contents(atPath: file) ?? Data()
