@@ -215,12 +215,24 @@ let proof: [Target] = [
   // Faults of a disk, beneath SQLite, and for stores that are no database.
   module("FerryFaultVFS", "Proof/FaultVFS", ["CFaultVFS"]),
   module("FerryFaultFiles", "Proof/FaultFiles", ["FerryWorld"]),
+  // What every connector must do, as a suite that a test runs.
+  module(
+    "FerryConformance", "Proof/Conformance",
+    ["FerryConnector", "FerryModel", "FerryCrypto", "FerryWorld"]),
+  // The same for stores of the server, and stores that spoil or hold verbs.
+  module(
+    "FerryStoreConformance", "Proof/StoreConformance",
+    [
+      "FerryServer", "FerrySQLiteStore", "FerryConnector", "FerryModel", "FerryJSON", "FerryWire",
+      "FerryWorld", "FerryCrypto", "FerrySQLite",
+    ]),
+  // A server in memory for the tests of an app.
   module(
     "FerryTestKit", "Proof/TestKit",
     [
       "Ferry", "FerryServer", "FerrySQLiteStore", "FerryConnector", "FerryMemoryConnector",
       "FerryModel", "FerryJSON", "FerryWire", "FerryHTTP", "FerryHTTPClient", "FerryWorld",
-      "FerryCrypto", "FerrySQLite",
+      "FerrySQLite",
     ]),
   // The trait for simulated tests; apart, so that no app compiles Testing for its previews.
   module("FerryTesting", "Proof/Testing", ["FerryTestKit"]),
@@ -289,7 +301,8 @@ let testTargets: [Target] = [
   tests(
     "FerryConnectorTests", "ConnectorTests",
     [
-      "FerryConnector", "FerryMemoryConnector", "FerrySQLConnector", "FerryTestKit", "FerryModel",
+      "FerryConnector", "FerryMemoryConnector", "FerrySQLConnector", "FerryConformance",
+      "FerryModel",
       "FerrySQLite", "FerryFlights", "FerryCrypto",
     ]),
   tests(
@@ -313,7 +326,8 @@ let testTargets: [Target] = [
   tests(
     "FerryServerTests", "ServerTests",
     [
-      "FerryServer", "FerrySQLiteStore", "FerryTestKit", "FerryConnector", "FerryHTTP",
+      "FerryServer", "FerrySQLiteStore", "FerryConformance", "FerryStoreConformance",
+      "FerryConnector", "FerryHTTP",
       "FerryWire", "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLite", "FerryCrypto",
       "FerryFaultVFS", "FerryCompression", "FerryTrace",
     ]),
@@ -352,6 +366,9 @@ var products: [Product] = [
   .library(name: "FerryOData", targets: ["FerryOData", "FerryODataAddress", "FerryODataBatch"]),
   .library(name: "FerryTestKit", targets: ["FerryTestKit"]),
   .library(name: "FerryTesting", targets: ["FerryTesting"]),
+  // For those who write a connector: what it implements, and the suite that tests it.
+  .library(
+    name: "FerryConformance", targets: ["FerryConformance", "FerryConnector", "FerryModel"]),
   .library(name: "FerryVault", targets: ["FerryVault"]),
   .library(name: "FerryPersistence", targets: ["FerryPersistence"]),
   .library(name: "FerryODataCache", targets: ["FerryODataCache"]),
@@ -408,7 +425,7 @@ var products: [Product] = [
         "Ferry", "FerryReference", "FerryServer", "FerrySQLiteStore", "FerryModel", "FerryJSON",
         "FerryWire",
         "FerryWorld", "FerryHTTP", "FerrySQLite", "FerryFaultVFS", "FerryConnector",
-        "FerryMemoryConnector", "FerryCrypto", "FerryTestKit",
+        "FerryMemoryConnector", "FerryCrypto", "FerryConformance", "FerryStoreConformance",
       ])
   ]
   let linuxTools: [Target] = [
@@ -468,7 +485,8 @@ var products: [Product] = [
       [
         "FerryPostgreSQL", "FerryPostgreSQLConnector", "FerryPostgreSQLReading",
         "FerryPostgreSQLStore", "FerryServer", "FerryWorld", "FerryWire", "FerryConnector",
-        "FerryTestKit", "FerryModel", "FerryGenerator", "FerrySQLite", "FerrySQLiteStore",
+        "FerryConformance", "FerryStoreConformance", "FerryModel", "FerryGenerator", "FerrySQLite",
+        "FerrySQLiteStore",
         "FerryCrypto",
       ]),
     tests(

@@ -1,4 +1,4 @@
-import FerryTestKit
+import FerryConformance
 import Testing
 
 @Suite("Every connector keeps the contract (sync/P25, sync/Q11)")

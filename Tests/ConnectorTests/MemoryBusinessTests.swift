@@ -1,7 +1,7 @@
+import FerryConformance
 import FerryConnector
 import FerryMemoryConnector
 import FerryModel
-import FerryTestKit
 import Testing
 
 @Suite("A business in memory can be made to fail and tells its history")

@@ -1,9 +1,9 @@
+import FerryConformance
 import FerryConnector
 import FerryMemoryConnector
 import FerryModel
 import FerrySQLConnector
 import FerrySQLite
-import FerryTestKit
 import Foundation
 import Testing
 

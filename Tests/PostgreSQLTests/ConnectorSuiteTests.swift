@@ -1,4 +1,4 @@
-import FerryTestKit
+import FerryConformance
 import Testing
 
 @Suite("PostgreSQL keeps the contract of a connector (sync/P25, sync/Q11)")

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 @testable import FerryServer
-@testable import FerryTestKit
+@testable import FerryStoreConformance
 
 /// Several that write at once, each stopped between any two messages, while a device follows.
 @Suite("No change is missed by a device that follows")

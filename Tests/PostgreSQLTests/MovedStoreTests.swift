@@ -9,7 +9,7 @@ import Testing
 @testable import FerryPostgreSQLStore
 @testable import FerrySQLiteStore
 @testable import FerryServer
-@testable import FerryTestKit
+@testable import FerryStoreConformance
 
 @Suite("A store moves from a file into PostgreSQL")
 struct MovedStoreTests {

@@ -1,8 +1,8 @@
+import FerryConformance
 import FerryConnector
 import FerryModel
 import FerryPostgreSQL
 import FerryPostgreSQLConnector
-import FerryTestKit
 import Testing
 
 /// The business of the suite in a database of PostgreSQL of its own.

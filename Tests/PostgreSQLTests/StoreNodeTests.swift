@@ -5,7 +5,7 @@ import FerryWire
 import Testing
 
 @testable import FerryServer
-@testable import FerryTestKit
+@testable import FerryStoreConformance
 
 @Suite("Several nodes on one store in PostgreSQL")
 struct StoreNodeTests {

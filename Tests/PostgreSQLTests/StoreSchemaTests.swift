@@ -5,7 +5,7 @@ import Testing
 
 @testable import FerryPostgreSQLStore
 @testable import FerryServer
-@testable import FerryTestKit
+@testable import FerryStoreConformance
 
 @Suite("The schema of a store in PostgreSQL has steps")
 struct StoreSchemaTests {

@@ -4,7 +4,7 @@ import FerryPostgreSQLStore
 import Testing
 
 @testable import FerryServer
-@testable import FerryTestKit
+@testable import FerryStoreConformance
 
 @Suite("Sessions of several nodes on one store in PostgreSQL")
 struct StoreSessionTests {

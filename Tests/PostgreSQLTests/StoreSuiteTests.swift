@@ -2,7 +2,7 @@ import FerryModel
 import FerryPostgreSQL
 import FerryPostgreSQLStore
 import FerryServer
-import FerryTestKit
+import FerryStoreConformance
 import FerryWorld
 import Synchronization
 import Testing

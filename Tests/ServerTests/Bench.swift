@@ -1,8 +1,8 @@
+import FerryConformance
 import FerryConnector
 import FerryJSON
 import FerryModel
 import FerrySQLite
-import FerryTestKit
 import FerryWire
 import FerryWorld
 import Foundation

@@ -1,6 +1,6 @@
 import FerryConnector
 import FerryModel
-import FerryTestKit
+import FerryStoreConformance
 import FerryWire
 import FerryWorld
 import Foundation

@@ -1,7 +1,7 @@
 import FerryModel
 import FerrySQLiteStore
 import FerryServer
-import FerryTestKit
+import FerryStoreConformance
 import FerryWorld
 import Foundation
 import Testing

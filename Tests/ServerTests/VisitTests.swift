@@ -1,5 +1,5 @@
 import FerryModel
-import FerryTestKit
+import FerryStoreConformance
 import FerryWire
 import FerryWorld
 import Testing

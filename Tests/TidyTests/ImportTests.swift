@@ -24,6 +24,20 @@ struct ImportTests {
     #expect(!synchronization.contains { $0.hasPrefix("FerryOData") || $0 == "FerryServer" })
   }
 
+  @Test("What an app links for its tests and previews has no suite for connectors and stores")
+  func suites() {
+    let suites: Set = ["FerryConformance", "FerryStoreConformance"]
+    for product in House.map.products where product.name != "FerryConformance" {
+      for target in product.targets where House.map.target(named: target)?.kind != .program {
+        #expect(House.map.closure(of: target).isDisjoint(with: suites), "\(product.name)")
+      }
+    }
+    #expect(
+      House.map.products.first { $0.name == "FerryConformance" }?.targets
+        == ["FerryConformance", "FerryConnector", "FerryModel"])
+    #expect(!House.map.closure(of: "FerryConformance").contains("FerryServer"))
+  }
+
   @Test("Every import stands in its target's line of Package.swift")
   func imports() {
     expectNone(House.files.flatMap { ImportRules.violations(in: $0, map: House.map) })

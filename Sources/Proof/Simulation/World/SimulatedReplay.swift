@@ -1,8 +1,8 @@
+import FerryConformance
 import FerryConnector
 import FerryMemoryConnector
 import FerryModel
 import FerryServer
-import FerryTestKit
 import FerryWorld
 
 /// The replays of one life of the server, a small piece of work at a time, as `ReplayHost` does

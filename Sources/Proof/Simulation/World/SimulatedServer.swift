@@ -4,7 +4,7 @@ import FerryModel
 import FerrySQLite
 import FerrySQLiteStore
 import FerryServer
-import FerryTestKit
+import FerryStoreConformance
 import FerryWire
 import FerryWorld
 
