@@ -69,6 +69,9 @@ struct Dependencies {
     var found: [PendingOperation] = []
     if chain.last == nil {
       found = try earlier(member)
+      assert(
+        !found.contains { PendingMachine.areApart($0, member) },
+        "the create of \(member.title) is not of the object whose delete waits")
       // Nobody is here who will give it its key.
       if member.isTemporary, member.kind != .create, found.isEmpty { return .blocked }
       found += try creates(member)

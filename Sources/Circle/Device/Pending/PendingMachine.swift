@@ -82,11 +82,44 @@ package enum PendingMachine {
     return delete
   }
 
-  /// The app creates again what it deleted: same key, the delete not sent.
+  /// Whether a key that the app gives to something new belongs to the object of these changes: the
+  /// last of them deletes it. There it waits for what the delete waits for, and an image that comes
+  /// meanwhile is laid below the delete (Decision 0117).
+  package static func isMadeAgain(by operations: [PendingOperation]) -> Bool {
+    operations.last { $0.state != .withdrawn }?.kind == .delete
+  }
+
+  /// A delete and a create of the same key that the app has given again, and two objects: as there
+  /// should not be.
+  package static func areApart(_ delete: PendingOperation, _ create: PendingOperation) -> Bool {
+    create.kind == .create && !create.isTemporary && !create.isInFlight
+      && delete.kind == .delete && delete.state != .withdrawn
+      && delete.entity == create.entity && delete.key == create.key
+      && delete.object != create.object
+  }
+
+  /// The app creates again what it deleted: same key, the delete not sent. `below` is what is there
+  /// without the delete; nil where there is nothing, and it is new.
   package static func recreate(
-    _ delete: PendingOperation, after: [AttributeValue], image: [AttributeValue]?
+    _ delete: PendingOperation, after: [AttributeValue], below: [AttributeValue]?
   ) -> Decision {
-    madeAgain(delete, all(after), image).map(Decision.merge) ?? .remove(delete)
+    guard let below else {
+      var create = delete
+      create.kind = .create
+      create.changed = all(after).filter { !$0.value.isNull }
+      create.base = [:]
+      return .merge(create)
+    }
+    return madeAgain(delete, all(after), below).map(Decision.merge) ?? .remove(delete)
+  }
+
+  /// What is there of an object of which only these changes are known, for the business system as
+  /// far as the device knows. `nothing` is a row of which nothing is given.
+  package static func below(
+    _ operations: [PendingOperation], on image: [AttributeValue]?, nothing: [AttributeValue]
+  ) -> [AttributeValue]? {
+    let live = operations.filter { $0.state != .withdrawn }
+    return lay(live, on: image, shown: live.first?.kind == .create ? nothing : nil)
   }
 
   /// A delete, and values of the same object after it, are an update to these; nil where it is again

@@ -42,8 +42,9 @@ extension PendingStore {
     let earlier = try operations.of(entity, change.object)
       .filter { $0.sequence < change.sequence }
     let image = try store.rows(of: entity).original(connection, object: change.object)?.values
-    return PendingMachine.lay(earlier, on: image, shown: nil)
-      .map { Array($0.prefix(entity.servedCount)) }
+    return PendingMachine.below(
+      earlier, on: image, nothing: entity.attributes.map { _ in .null }
+    ).map { Array($0.prefix(entity.servedCount)) }
   }
 
   /// The object was here twice, and has the changes of both rows by now: they become what one object

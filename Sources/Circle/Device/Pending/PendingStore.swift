@@ -70,7 +70,12 @@ package struct PendingStore {
       let keyValues = entity.key.map { values[$0] }
       if let hidden = try rows.original(connection, key: keyValues) {
         guard try rows.visible(connection, key: keyValues) == nil else { return nil }
-        return try recreate(hidden, values, id, entity)
+        return try recreate(hidden.object, hidden.values, values, id, entity)
+      }
+      if !isTemporary, let object = try deleted(entity, key),
+        try rows.visible(connection, key: keyValues) == nil
+      {
+        return try recreate(object, nil, values, id, entity)
       }
       let counter = counter(after: 0)
       let replay = ReplayState(counter: counter, pending: 0, failure: 0)
@@ -106,24 +111,36 @@ package struct PendingStore {
       attribute: entity.key.map { entity.attributes[$0].name }.joined(separator: ", "))
   }
 
+  /// The object with this key whose delete is pending, and whose image is not here: it was never
+  /// here, or others have deleted the object.
+  private func deleted(_ entity: Entity, _ key: ObjectKey) throws(SQLiteError) -> Int64? {
+    let known = try operations.select(
+      "WHERE entity = ? AND key = ? AND state <> 'withdrawn' ORDER BY sequence",
+      [.text(entity.name), .text(key.text)])
+    guard let object = known.last?.object else { return nil }
+    return PendingMachine.isMadeAgain(by: known.filter { $0.object == object }) ? object : nil
+  }
+
   /// The key belongs to an object whose delete is pending: it comes back.
   private func recreate(
-    _ hidden: OriginalRow, _ values: [AttributeValue], _ id: OperationID, _ entity: Entity
+    _ object: Int64, _ image: [AttributeValue]?, _ values: [AttributeValue], _ id: OperationID,
+    _ entity: Entity
   ) throws(SQLiteError) -> VisibleRow? {
-    let known = try operations.of(entity, hidden.object)
+    let known = try operations.of(entity, object)
     if let last = known.last, last.isOpen, last.kind == .delete {
+      var below = image
+      if below == nil { below = try self.below(last) }
       _ = try carryOut(
-        PendingMachine.recreate(
-          last, after: served(values, of: entity), image: hidden.values), known, entity,
-        hidden.object, last.key, values)
+        PendingMachine.recreate(last, after: served(values, of: entity), below: below), known,
+        entity, object, last.key, values)
     } else {
       let changed = Dictionary(
         uniqueKeysWithValues: served(values, of: entity).enumerated().map {
           ($0.offset, $0.element)
         })
-      let owners = try owners(of: entity, hidden.object, values)
+      let owners = try owners(of: entity, object, values)
       let operation = PendingOperation(
-        sequence: 0, id: id, entity: entity.name, object: hidden.object, kind: .create,
+        sequence: 0, id: id, entity: entity.name, object: object, kind: .create,
         key: entity.key(of: values), isTemporary: false,
         changed: changed.filter { !$0.value.isNull },
         base: [:], chain: store.chain(else: id), state: .waiting,
@@ -131,8 +148,8 @@ package struct PendingStore {
         root: owners.root, owners: owners.between)
       try operations.insert(operation, made: store.world.clock.now.milliseconds)
     }
-    try show(entity, hidden.object, shown: values)
-    return try store.rows(of: entity).visible(connection, object: hidden.object)
+    try show(entity, object, shown: values)
+    return try store.rows(of: entity).visible(connection, object: object)
   }
 
   private func update(_ change: LocalChange) throws(FerryError) -> ObjectRecord? {

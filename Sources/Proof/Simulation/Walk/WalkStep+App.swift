@@ -10,7 +10,7 @@ extension WalkStep {
     let isTemporary = model.kind.keyOrigin == .businessSystem
     let key = isTemporary ? world.freeTemporaryKey : own
     let row = WalkRow(key: key, value: 0, other: other)
-    if let hidden = world.device.objects.first(where: { $0.image?.key == key }) {
+    if let hidden = world.device.objects.first(where: { $0.image?.key == key }) ?? deleted(key) {
       recreate(hidden, row, id)
       return key
     }
@@ -26,13 +26,25 @@ extension WalkStep {
     return key
   }
 
+  /// The object with this key whose delete is pending, and whose image is not here.
+  private func deleted(_ key: Int8) -> WalkObject? {
+    let known = world.device.operations.filter { $0.key == key && $0.state != .withdrawn }
+    guard let number = known.last?.object,
+      PendingMachine.isMadeAgain(by: known.filter { $0.object == number }.map(model.pending))
+    else { return nil }
+    return object(number)
+  }
+
   /// The key belongs to an object whose delete is pending: it comes back.
   private mutating func recreate(_ hidden: WalkObject, _ row: WalkRow, _ id: UInt8) {
     let known = pending(of: hidden.number)
     if let last = known.last, last.isOpen, last.kind == .delete {
       carryOut(
         PendingMachine.recreate(
-          last, after: model.values(row), image: hidden.image.map(model.values)), known,
+          last, after: model.values(row),
+          below: hidden.image.map(model.values)
+            ?? operation(with: model.number(last.id))
+            .flatMap(below).map(model.values)), known,
         hidden.number, row.key)
     } else {
       var changed = WalkValues(key: row.key, value: row.value)

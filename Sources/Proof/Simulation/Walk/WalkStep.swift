@@ -132,8 +132,9 @@ struct WalkStep {
   /// What is there of an object without a change and those behind it.
   func below(_ operation: WalkOperation) -> WalkRow? {
     let earlier = operations(of: operation.object).filter { $0.sequence < operation.sequence }
-    return PendingMachine.lay(
-      earlier.map(model.pending), on: object(operation.object).image.map(model.values), shown: nil
+    return PendingMachine.below(
+      earlier.map(model.pending), on: object(operation.object).image.map(model.values),
+      nothing: model.values(WalkRow(key: operation.key))
     ).map(model.row)
   }
 
