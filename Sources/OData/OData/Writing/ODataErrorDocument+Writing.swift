@@ -2,7 +2,7 @@ import FerryJSON
 
 /// Errors as a service writes them.
 extension ODataErrorDocument {
-  /// In JSON, in the shape of the version: from V4 on `details` stands beside the message, before it
+  /// In JSON, in the shape of the version: from V4 on `details` is beside the message, before it
   /// in `innererror` under SAP's name.
   public func json(_ version: ODataVersion) -> [UInt8] {
     var writer = JSONWriter()
