@@ -117,7 +117,9 @@ struct PostgreSQLSnapshot: StoreSnapshot {
   func rows(
     of entity: Int, in partition: Int64, after key: ObjectKey?, count: Int
   ) throws(StoreError) -> [CachedRow] {
-    guard let number = numbers.positions.first(where: { $0.value == entity })?.key else { return [] }
+    guard let number = numbers.positions.first(where: { $0.value == entity })?.key else {
+      return []
+    }
     let rows = try line.rows(
       """
       SELECT \(PostgreSQLStore.rowColumns) FROM ferry_store.row AS r

@@ -92,7 +92,9 @@ struct SQLiteSnapshot: StoreSnapshot {
   func rows(
     of entity: Int, in partition: Int64, after key: ObjectKey?, count: Int
   ) throws(StoreError) -> [CachedRow] {
-    guard let number = numbers.positions.first(where: { $0.value == entity })?.key else { return [] }
+    guard let number = numbers.positions.first(where: { $0.value == entity })?.key else {
+      return []
+    }
     let rows = try sql { () throws(SQLiteError) in
       try connection.rows(
         """
