@@ -116,6 +116,10 @@ let oData: [Target] = [
     ["FerryOData", "FerryODataAddress", "FerryODataBatch", "FerryJSON"]),
   module(
     "FerryODataCache", "OData/Cache", ["FerryOData", "FerryODataAddress", "FerryPersistence"]),
+  // Metadata and a source in, answers out; it knows no model and no server (Decision 0123).
+  module(
+    "FerryODataService", "OData/Service",
+    ["FerryOData", "FerryODataAddress", "FerryODataBatch", "FerryHTTP", "FerryJSON"]),
   module(
     "FerryODataClient", "OData/Client",
     [
@@ -153,6 +157,13 @@ let server: [Target] = [
     [
       "FerryServer", "FerrySQLite", "FerryConnector", "FerryModel", "FerryWire", "FerryWorld",
       "FerryCrypto",
+    ]),
+  // Every package as a service of OData (Decision 0123).
+  module(
+    "FerryODataFace", "Server/ODataFace",
+    [
+      "FerryServer", "FerryModel", "FerryWire", "FerryWorld", "FerryHTTP", "FerryJSON",
+      "FerryODataService", "FerryOData", "FerryODataAddress",
     ]),
   // Issuers and authorities whose tokens and certificates let users in (Decisions 0053, 0074).
   module(
@@ -324,6 +335,16 @@ let testTargets: [Target] = [
     "FerryODataAddressTests", "ODataAddressTests",
     ["FerryODataAddress", "FerryODataShell", "FerryOData", "FerryJSON"]),
   tests(
+    "FerryODataServiceTests", "ODataServiceTests",
+    ["FerryODataService", "FerryOData", "FerryODataAddress", "FerryHTTP", "FerryJSON"]),
+  tests(
+    "FerryODataFaceTests", "ODataFaceTests",
+    [
+      "FerryODataFace", "FerryODataService", "FerryOData", "FerryServer", "FerryTestKit", "Ferry",
+      "FerryTravel",
+      "FerryModel", "FerryHTTP", "FerryJSON", "FerryWorld",
+    ]),
+  tests(
     "FerryServerTests", "ServerTests",
     [
       "FerryServer", "FerrySQLiteStore", "FerryConformance", "FerryStoreConformance",
@@ -441,6 +462,7 @@ var products: [Product] = [
         "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLConnector", "FerryConnector",
         "FerrySQLite", "FerryCrypto", "FerryGenerator",
         "FerryWire", "FerryPostgreSQL", "FerryPostgreSQLConnector", "FerryPostgreSQLStore",
+        "FerryODataFace",
       ]),
     program(
       "FerryCommand", "Sources/Tools/Programs/FerryCommand",

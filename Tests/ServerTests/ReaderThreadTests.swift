@@ -266,6 +266,12 @@ private struct GatedSnapshot: StoreSnapshot {
     return try inner.page(partition, from: from, upTo: upTo, limits)
   }
 
+  func rows(
+    of entity: Int, in partition: Int64, after key: ObjectKey?, count: Int
+  ) throws(StoreError) -> [CachedRow] {
+    try inner.rows(of: entity, in: partition, after: key, count: count)
+  }
+
   func answers(
     group: String, _ owner: Owner, open: [OperationID], upTo: Int64
   ) throws(StoreError) -> [Answer] {

@@ -2,7 +2,7 @@
 /// That it names nothing above it is a matter of the stages (`StageOrder.server`).
 enum RoomRules {
   /// From the lowest to the highest; each stands in a folder of its name.
-  static let rooms = ["Accounts", "Intake", "Operations", "Exchanges"]
+  static let rooms = ["Accounts", "Intake", "Operations", "Exchanges", "Callers"]
   static let longest: Int = 1_100
   static let mostFields: Int = 16
   /// Set once by the driver, and no state of the room.

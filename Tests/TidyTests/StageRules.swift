@@ -16,7 +16,7 @@ struct StageOrder {
     folder: "Sources/Server/Server",
     stages: [
       "Store", "Security", "BigValues", "Inbox", "Replay", "Changes", "Outbox", "Push", "Core",
-      "Accounts", "Intake", "Operations", "Exchanges", "Service",
+      "Accounts", "Intake", "Operations", "Exchanges", "Callers", "Service",
       "Host",
     ])
 

@@ -24,7 +24,9 @@ enum StreetRules {
     "kit": Street("Sources/Kit", ["ground"]),
     "oData": Street("Sources/OData", ["libraries", "ground", "kit"]),
     "server": Street(
-      "Sources/Server", ["libraries", "ground", "kit"], and: ["FerryModel", "FerryWire"]),
+      "Sources/Server", ["libraries", "ground", "kit"],
+      // The last three: packages as services of OData (Decision 0123).
+      and: ["FerryModel", "FerryWire", "FerryODataService", "FerryOData", "FerryODataAddress"]),
     "tools": Street("Sources/Tools", ships, and: ["FerrySimulation"]),
     "proof": Street("Sources/Proof", ships.union(["libraries"])),
     "samples": Street("Samples", ships.union(["proof"])),

@@ -215,6 +215,12 @@ private struct FlawedSnapshot: StoreSnapshot {
     try view.page(partition, from: from, upTo: min(upTo, end), limits)
   }
 
+  func rows(
+    of entity: Int, in partition: Int64, after key: ObjectKey?, count: Int
+  ) throws(StoreError) -> [CachedRow] {
+    try view.rows(of: entity, in: partition, after: key, count: count)
+  }
+
   func answers(
     group: String, _ owner: Owner, open: [OperationID], upTo: Int64
   ) throws(StoreError) -> [Answer] {

@@ -114,6 +114,24 @@ struct PostgreSQLSnapshot: StoreSnapshot {
       to: to, at: clock, bytes: Frame(.rows, json).encoded(), rows: writer.rowCount)
   }
 
+  func rows(
+    of entity: Int, in partition: Int64, after key: ObjectKey?, count: Int
+  ) throws(StoreError) -> [CachedRow] {
+    guard let number = numbers.positions.first(where: { $0.value == entity })?.key else {
+      return []
+    }
+    let rows = try line.rows(
+      """
+      SELECT \(PostgreSQLStore.rowColumns) FROM ferry_store.row AS r
+      WHERE r.entity = $1 AND r.partition = $2 AND NOT r.deleted AND r.key > $3
+      ORDER BY r.key LIMIT $4
+      """,
+      [
+        .integer(number), .integer(partition), .exact(key?.text ?? ""), .integer(Int64(count)),
+      ])
+    return try PostgreSQLStore.cached(rows, entity)
+  }
+
   func answers(
     group: String, _ owner: Owner, open: [OperationID], upTo: Int64
   ) throws(StoreError) -> [Answer] {

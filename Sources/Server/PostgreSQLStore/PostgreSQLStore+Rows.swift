@@ -3,14 +3,14 @@ import FerryPostgreSQL
 import FerryServer
 
 extension PostgreSQLStore {
-  private static let columns: String =
+  static let rowColumns: String =
     "r.id, r.key, r.partition, r.body, r.hash, r.version, r.deleted"
 
   package func row(_ name: RowName) throws(StoreError) -> CachedRow? {
-    try cached(
+    try PostgreSQLStore.cached(
       try rows(
         """
-        SELECT \(PostgreSQLStore.columns) FROM ferry_store.row AS r
+        SELECT \(PostgreSQLStore.rowColumns) FROM ferry_store.row AS r
         WHERE r.entity = $1 AND r.key = $2
         """, [number(of: name.entity), .exact(name.key.text)]), name.entity
     ).first
@@ -21,19 +21,19 @@ extension PostgreSQLStore {
     for (entity, names) in Dictionary(grouping: names, by: \.entity) {
       let rows = try rows(
         """
-        SELECT \(PostgreSQLStore.columns) FROM ferry_store.row AS r
+        SELECT \(PostgreSQLStore.rowColumns) FROM ferry_store.row AS r
         WHERE r.entity = $1 AND r.key = ANY($2::text[])
         """, [number(of: entity), .texts(names.map(\.key.text))])
-      for row in try cached(rows, entity) { found[RowName(entity, row.key)] = row }
+      for row in try PostgreSQLStore.cached(rows, entity) { found[RowName(entity, row.key)] = row }
     }
     return found
   }
 
   package func children(_ name: ParentName) throws(StoreError) -> [CachedRow] {
-    try cached(
+    try PostgreSQLStore.cached(
       try rows(
         """
-        SELECT \(PostgreSQLStore.columns) FROM ferry_store.row AS r
+        SELECT \(PostgreSQLStore.rowColumns) FROM ferry_store.row AS r
         WHERE r.entity = $1 AND r.parent_key = $2 AND NOT r.deleted ORDER BY r.id
         """, [number(of: name.entity), .exact(name.key.text)]), name.entity)
   }
@@ -43,10 +43,10 @@ extension PostgreSQLStore {
       let row = try row(RowName(name.entity, name.key))
       return row.map { $0.isDeleted ? [] : [$0] } ?? []
     }
-    return try cached(
+    return try PostgreSQLStore.cached(
       try rows(
         """
-        SELECT \(PostgreSQLStore.columns)
+        SELECT \(PostgreSQLStore.rowColumns)
         FROM ferry_store.alternate AS a JOIN ferry_store.row AS r ON r.id = a.row
         WHERE a.entity = $1 AND a.attributes = $2 AND a.text = $3 AND NOT r.deleted ORDER BY r.id
         """, [number(of: name.entity), .exact(attributes), .exact(name.key.text)]), name.entity)
@@ -56,7 +56,7 @@ extension PostgreSQLStore {
     try rows("SELECT partition FROM ferry_store.member WHERE row = $1", [.integer(id)]).integers
   }
 
-  private func cached(_ rows: PostgreSQLRows, _ entity: Int) throws(StoreError) -> [CachedRow] {
+  static func cached(_ rows: PostgreSQLRows, _ entity: Int) throws(StoreError) -> [CachedRow] {
     var found: [CachedRow] = []
     for row in 0..<rows.count {
       guard let id = rows.integer(row, 0), let key = rows.exact(row, 1),

@@ -89,6 +89,22 @@ struct SQLiteSnapshot: StoreSnapshot {
       to: to, at: clock, bytes: Frame(.rows, json).encoded(), rows: writer.rowCount)
   }
 
+  func rows(
+    of entity: Int, in partition: Int64, after key: ObjectKey?, count: Int
+  ) throws(StoreError) -> [CachedRow] {
+    guard let number = numbers.positions.first(where: { $0.value == entity })?.key else {
+      return []
+    }
+    let rows = try sql { () throws(SQLiteError) in
+      try connection.rows(
+        """
+        SELECT id, key, partition, body, hash, version, deleted FROM row
+        WHERE entity = ? AND partition = ? AND deleted = 0 AND key > ? ORDER BY key LIMIT ?
+        """, .integer(number), .integer(partition), .text(key?.text ?? ""), .integer(Int64(count)))
+    }
+    return try rows.map { row throws(StoreError) in try SQLiteStore.cached(row, entity) }
+  }
+
   func answers(
     group: String, _ owner: Owner, open: [OperationID], upTo: Int64
   ) throws(StoreError) -> [Answer] {

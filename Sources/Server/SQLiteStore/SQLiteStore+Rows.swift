@@ -10,7 +10,7 @@ extension SQLiteStore {
       try writer.row(
         "SELECT \(SQLiteStore.columns) FROM row WHERE entity = ? AND key = ?",
         number(of: name.entity), .text(name.key.text))
-    }.map { row throws(StoreError) in try cached(row, name.entity) }
+    }.map { row throws(StoreError) in try SQLiteStore.cached(row, name.entity) }
   }
 
   package func children(_ name: ParentName) throws(StoreError) -> [CachedRow] {
@@ -20,7 +20,7 @@ extension SQLiteStore {
         SELECT \(SQLiteStore.columns) FROM row
         WHERE entity = ? AND parent_key = ? AND deleted = 0 ORDER BY id
         """, number(of: name.entity), .text(name.key.text))
-    }.map { row throws(StoreError) in try cached(row, name.entity) }
+    }.map { row throws(StoreError) in try SQLiteStore.cached(row, name.entity) }
   }
 
   package func parents(_ name: ParentName) throws(StoreError) -> [CachedRow] {
@@ -35,7 +35,7 @@ extension SQLiteStore {
         FROM alternate AS a JOIN row AS r ON r.id = a.row
         WHERE a.entity = ? AND a.attributes = ? AND a.text = ? AND r.deleted = 0 ORDER BY r.id
         """, number(of: name.entity), .text(attributes), .text(name.key.text))
-    }.map { row throws(StoreError) in try cached(row, name.entity) }
+    }.map { row throws(StoreError) in try SQLiteStore.cached(row, name.entity) }
   }
 
   package func partitions(ofRow id: Int64) throws(StoreError) -> [Int64] {
@@ -45,7 +45,7 @@ extension SQLiteStore {
     }
   }
 
-  private func cached(_ row: [SQLiteValue], _ entity: Int) throws(StoreError) -> CachedRow {
+  static func cached(_ row: [SQLiteValue], _ entity: Int) throws(StoreError) -> CachedRow {
     guard let id = row[0].integer, let key = row[1].text, let body = row[3].blob,
       let hash = row[4].integer, let version = row[5].integer
     else { throw StoreError.damaged("a row of the cache lacks a value") }

@@ -27,10 +27,10 @@ public struct EdmMetadata: Sendable {
   }
 
   /// Makes metadata in code, for a service or a test.
-  public init(version: ODataVersion, schemas: [EdmSchema]) {
+  public init(version: ODataVersion, schemas: [EdmSchema], references: [EdmReference] = []) {
     self.init(
       version: version, edmxVersion: version == .v4 ? "4.0" : "1.0", schemas: schemas,
-      references: [])
+      references: references, diagnostics: [])
   }
 
   /// An entity or complex type by qualified name (or with a schema's alias).

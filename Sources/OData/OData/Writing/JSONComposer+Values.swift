@@ -104,7 +104,7 @@ extension JSONComposer {
 
   func write(_ complex: EdmComplex, to writer: inout JSONWriter) throws(ODataError) {
     writer.beginObject()
-    if let type = complex.type {
+    if let type = complex.type, !composer.unmarkedTypes.contains(type) {
       if isV4 {
         writer.field("@odata.type", "#" + type)
       } else {

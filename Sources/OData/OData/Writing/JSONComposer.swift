@@ -240,7 +240,9 @@ struct JSONComposer {
     _ entry: ODataEntry, isRoot: Bool, to writer: inout JSONWriter
   ) throws(ODataError) {
     if isRoot, isWhole, let context = entry.context { writer.field("@odata.context", context) }
-    if let type = entry.type { writer.field("@odata.type", "#" + type) }
+    if let type = entry.type, !composer.unmarkedTypes.contains(type) {
+      writer.field("@odata.type", "#" + type)
+    }
     if !isWhole, let id = entry.id, !isRoot, operation != .create { writer.field("@odata.id", id) }
     guard isWhole else { return }
     if let id = entry.id { writer.field("@odata.id", id) }

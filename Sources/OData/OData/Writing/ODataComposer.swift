@@ -61,6 +61,8 @@ public struct ODataComposer: Sendable {
   public var writesInline: Bool
   /// Whether 64-bit integers and decimals are strings in V4 JSON, for readers with doubles only.
   public var isIEEE754Compatible: Bool
+  /// Qualified types whose entries go unmarked in V4 JSON, because the context tells their type.
+  public var unmarkedTypes: Set<String> = []
 
   /// Writes inline entries, and 64-bit numbers of V4 JSON as numbers, unless set otherwise.
   public init(

@@ -21,6 +21,8 @@ public actor Doorkeeper {
   nonisolated let templates: Templates
   /// Slows down who sends refresh tokens that are none.
   nonisolated let renewals: RenewalGuard
+  /// Passwords that were right a moment ago.
+  nonisolated let logins: VerifiedLogins
   private let clock: any WorldClock
   private var loginGuard = LoginGuard()
   private var queue = LoginQueue()
@@ -40,6 +42,7 @@ public actor Doorkeeper {
     self.provider = provider
     self.tokens = tokens
     clock = world.clock
+    logins = VerifiedLogins(chance: world.chance)
     renewals = RenewalGuard(clock: world.clock)
   }
 

@@ -16,6 +16,15 @@ public struct LoginRequest: Sendable, Equatable {
   /// The device's own id, never empty.
   public let device: String
 
+  /// A password that no device sends.
+  init(user: String, password: String, device: String) {
+    (self.user, self.password, self.device) = (user, password, device)
+    token = nil
+    package = nil
+    code = nil
+    key = nil
+  }
+
   /// Nil where the body is none, or has a name or an id that is too long.
   public init?(_ body: [UInt8]) {
     guard let node = try? JSONNode.parse(body), let device = node.deviceID,

@@ -7,7 +7,7 @@ import FerryWorld
 /// on those of a server with several packages.
 public struct PackageHost: Sendable {
   /// Of this package alone.
-  private let router: Router
+  let router: Router
   let served: ServedPackage
   private let service: ServiceHost
   private let replay: ReplayHost

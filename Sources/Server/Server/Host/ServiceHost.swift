@@ -31,6 +31,7 @@ public actor ServiceHost {
   /// Exchanges that were stirred after they had said that they wait, and before somebody did: on
   /// the way to a continuation others may have their turn.
   private var missed: Set<ExchangeID> = []
+  var callerWaits = CallerWaits()
   private var workers: [CheckedContinuation<Void, Never>] = []
   private var readers: [CheckedContinuation<Void, Never>] = []
   /// Calls for work so far, and those that the last look for something to read has seen.
@@ -102,6 +103,10 @@ public actor ServiceHost {
       switch event {
       case .stirred(let id): self?.assumeIsolated { host in host.stirred(id) }
       case .storeFailed(let error): pulse.tell(error)
+      case .changed(_, let answered, _):
+        self?.assumeIsolated { host in host.callerWaits.resume(Set(answered.map(\.owner))) }
+      case .answeredElsewhere(let owners):
+        self?.assumeIsolated { host in host.callerWaits.resume(owners) }
       case .arrived: self?.assumeIsolated { host in host.wakeWorkers() }
       default: break
       }
@@ -378,6 +383,7 @@ public actor ServiceHost {
     }
     service.leaveOthers()
     for id in waiting.keys { stirred(id) }
+    callerWaits.resumeAll()
     wakeWorkers()
     wakeReaders()
     guard let pageReaders else { return }

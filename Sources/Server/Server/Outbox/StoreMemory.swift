@@ -125,6 +125,12 @@ private struct RememberedSnapshot: StoreSnapshot {
     throw StoreError(.other, "there is no page behind the end of partition \(partition)")
   }
 
+  func rows(
+    of entity: Int, in partition: Int64, after key: ObjectKey?, count: Int
+  ) throws(StoreError) -> [CachedRow] {
+    throw StoreError(.other, "no row of partition \(partition) is in memory")
+  }
+
   func answers(
     group: String, _ owner: Owner, open: [OperationID], upTo: Int64
   ) -> [Answer] { [] }

@@ -14,6 +14,7 @@ public final class Service: ServiceRoom, ServedPackageService, ExchangeSource {
   let intake: Intake
   let operations: Operations
   let exchanges: Exchanges
+  let callers: Callers
   private var listeners: [(ServiceEvent) -> Void] = []
 
   /// Called each second, for what has to be done now and then.
@@ -35,6 +36,7 @@ public final class Service: ServiceRoom, ServedPackageService, ExchangeSource {
     operations = Operations(core: core, accounts: accounts, intake: intake)
     exchanges = Exchanges(
       core: core, accounts: accounts, intake: intake, operations: operations)
+    callers = Callers(core: core, accounts: accounts, operations: operations)
     users.add(self)
     defer { handOut() }
     accounts.tokenUsers.set(greatestAge: .seconds(limits.issuerRightsHours * 3_600))
@@ -66,8 +68,11 @@ public final class Service: ServiceRoom, ServedPackageService, ExchangeSource {
     switch event {
     case .changed(let partitions, let answered, let since):
       exchanges.stir(partitions: partitions, answered: answered, since: since)
+      if !answered.isEmpty { for listener in listeners { listener(event) } }
     case .answered(let owners): exchanges.tellOthers(owners)
-    case .answeredElsewhere(let owners): exchanges.takeAnswersElsewhere(of: owners)
+    case .answeredElsewhere(let owners):
+      exchanges.takeAnswersElsewhere(of: owners)
+      for listener in listeners { listener(event) }
     case .rightsChanged(let user): exchanges.lookAgain(at: user)
     case .accessEnded(let user, let device): exchanges.endOwnExchanges(of: user, device: device)
     case .settingsChanged(let owner): exchanges.settingsChanged(for: owner)

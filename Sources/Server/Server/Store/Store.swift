@@ -84,6 +84,11 @@ package protocol StoreSnapshot {
   func page(
     _ partition: Int64, from: Cursor, upTo: Int64, _ limits: ServiceLimits
   ) throws(StoreError) -> Page
+  /// Rows of an entity in a partition that are not deleted, behind a key, in an order of the keys that
+  /// never changes; at most `count`.
+  func rows(
+    of entity: Int, in partition: Int64, after key: ObjectKey?, count: Int
+  ) throws(StoreError) -> [CachedRow]
   /// Answers up to `upTo` that the owner has not confirmed, and those of `open`, in the order of
   /// their numbers.
   func answers(

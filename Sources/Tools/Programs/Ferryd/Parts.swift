@@ -1,5 +1,6 @@
 import FerryArguments
 import FerryHTTP
+import FerryODataFace
 import FerryServer
 import FerryWorld
 import Foundation
@@ -11,6 +12,8 @@ actor Parts {
   private let doorkeeper: Doorkeeper
   private let audit: AuditLog
   private let server: ServerHost
+  /// Nil where no package is a service of OData.
+  private let face: ODataFace?
   private let threads: ServerThreads
   private var deployer: Deployer?
   private var stores: (any PackageStores)?
@@ -27,12 +30,17 @@ actor Parts {
     server = ServerHost(
       doorkeeper: doorkeeper, audit: audit, proxies: settings.proxies, world: world,
       version: ProgramVersion.number)
+    face = settings.offersOData ? ODataFace(server, proxies: settings.proxies) : nil
   }
 
-  nonisolated func admit(_ request: HTTPRequest) -> HTTPAdmission { server.admit(request) }
+  nonisolated func admit(_ request: HTTPRequest) -> HTTPAdmission {
+    if let face, ODataFace.isMeant(by: request) { return face.admit(request) }
+    return server.admit(request)
+  }
 
   nonisolated func answer(_ request: HTTPRequest) async -> HTTPResponse {
-    await server.answer(request)
+    if let face, ODataFace.isMeant(by: request) { return await face.answer(request) }
+    return await server.answer(request)
   }
 
   /// Users of the file have changed.

@@ -35,6 +35,8 @@ struct Settings {
   let collector: String?
   /// Addresses of proxies whose `X-Forwarded-For` is believed.
   let proxies: Set<String>
+  /// Whether each package is a service of OData too.
+  let offersOData: Bool
   /// Made by `--dev`; nil for a server that is told what it serves.
   let development: DevelopmentSetup?
 
@@ -125,6 +127,10 @@ struct Settings {
       "readers", "N",
       "threads that read rows for devices with much to download, each with a connection of its own "
         + "to the store (default: the number of processors, at most 4; 0: none)"),
+    CommandOption(
+      "odata", nil,
+      "offer each package as an OData service too, at /odata/PACKAGE/v4/; users log in with each "
+        + "request by name and password (Basic)"),
     CommandOption("log", "LEVEL", "debug, info, warn or error (default info)"),
     CommandOption(
       "forget-operations", nil,
@@ -287,6 +293,7 @@ struct Settings {
     }
     replay = ReplaySettings(
       remembersOperations: !arguments.flag("forget-operations"), connections: lanes)
+    offersOData = arguments.flag("odata")
     let name = try arguments.value("log") ?? "info"
     guard let level = LogLevel.allCases.first(where: { $0.name == name }) else {
       throw UsageError("there is no log level \(name)", hint: "Write debug, info, warn or error.")

@@ -1,0 +1,61 @@
+import FerryHTTP
+import FerryOData
+import FerryODataAddress
+
+/// A feed as it leaves, some rows at a time: what it takes of memory does not grow with it.
+final actor ODataFeedBody: HTTPBodySource {
+  private let work: ODataWork
+  private let set: EdmEntitySet
+  private let rows: ODataRows
+  private let head: ODataFeedHead
+  private let form: ODataCall.JSONForm
+  private var writer: ODataFeedWriter
+  private var ready: [UInt8] = []
+  private var isEnded: Bool = false
+
+  init(
+    _ work: ODataWork, _ set: EdmEntitySet, _ rows: ODataRows, _ head: ODataFeedHead,
+    _ form: ODataCall.JSONForm
+  ) {
+    self.work = work
+    self.set = set
+    self.rows = rows
+    self.head = head
+    self.form = form
+    writer = ODataFeedWriter(work.service.composer(form))
+  }
+
+  /// The first bytes; whole where the feed is no longer than that.
+  func begin() async throws(ODataRefusal) -> (bytes: [UInt8], isWhole: Bool) {
+    do throws(ODataError) { try writer.begin(head) } catch { throw ODataRefusal(error) }
+    ready = try await piece()
+    return (ready, isEnded)
+  }
+
+  private func piece() async throws(ODataRefusal) -> [UInt8] {
+    let part = try await rows.next()
+    let entries = try await work.shape(part.entries, set, work.options, isRoot: true)
+    do throws(ODataError) {
+      for entry in entries {
+        try writer.add(.entry(form.metadata == .none ? work.bare(entry) : entry))
+      }
+    } catch { throw ODataRefusal(error) }
+    if part.isLast {
+      var end = head
+      end.next = try part.token.map { token throws(ODataRefusal) in try work.nextLink(token) }
+      do throws(ODataError) { try writer.end(end) } catch { throw ODataRefusal(error) }
+      isEnded = true
+    }
+    return writer.take()
+  }
+
+  func next() async -> HTTPBodyPiece {
+    if !ready.isEmpty {
+      defer { ready = [] }
+      return .bytes(ready)
+    }
+    guard !isEnded else { return .end }
+    // A feed that cannot go on is cut, so that nobody takes it for whole.
+    do throws(ODataRefusal) { return .bytes(try await piece()) } catch { return .abort }
+  }
+}

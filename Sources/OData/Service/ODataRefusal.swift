@@ -1,0 +1,60 @@
+public import FerryOData
+import FerryODataAddress
+
+/// Why a request is not answered as it was asked, with the cure.
+public struct ODataRefusal: Error, Sendable, Equatable {
+  public var status: Int
+  /// A word for programs, such as `preconditionFailed`.
+  public var code: String
+  /// What happened, and what to do.
+  public var message: String
+  /// The property or the part of the address that it is about.
+  public var target: String?
+  public var details: [ODataErrorDocument.Detail] = []
+  public var innerError: [String: String] = [:]
+  /// Headers of the answer, such as `Retry-After`.
+  public var headers: [String: String] = [:]
+
+  public init(_ status: Int, _ code: String, _ message: String, target: String? = nil) {
+    self.status = status
+    self.code = code
+    self.message = message
+    self.target = target
+  }
+
+  /// A fault of an address or a body.
+  init(_ error: ODataError, isBody: Bool = false) {
+    let path = error.place?.path ?? ""
+    let place = error.place.map { place in
+      isBody ? " (line \(place.line), column \(place.column))" : " (column \(place.column))"
+    }
+    var status = 400
+    switch error.code {
+    case .notOffered: status = 501
+    case .unknownName where !isBody && (path.isEmpty || path == "path"): status = 404
+    case .limit where isBody: status = 413
+    default: break
+    }
+    self.init(
+      status, error.code.rawValue, "\(error.message)\(place ?? ""). Cure: \(error.hint).",
+      target: path.isEmpty || path == "path" ? nil : path)
+  }
+
+  static func notFound(_ what: String) -> ODataRefusal {
+    ODataRefusal(
+      404, "notFound", "\(what) is not there, or is not yours. Read the set to see what is.")
+  }
+
+  static func notOffered(_ what: String) -> ODataRefusal {
+    ODataRefusal(501, "notOffered", "\(what) is not offered by this service.", target: what)
+  }
+
+  /// The document that tells it.
+  public var document: ODataErrorDocument {
+    var document = ODataErrorDocument(code: code, message: message)
+    document.target = target
+    document.details = details
+    document.innerError = innerError
+    return document
+  }
+}

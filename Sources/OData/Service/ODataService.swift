@@ -1,0 +1,125 @@
+public import FerryHTTP
+public import FerryOData
+import FerryODataAddress
+
+/// Answers requests of OData V4 over a source: metadata and rows in, answers out.
+///
+/// It knows neither users nor networks. Whoever has looked at a request hands it over with the source
+/// that the caller may see.
+public struct ODataService: Sendable {
+  public let metadata: EdmMetadata
+  public let limits: ODataServiceLimits
+  let now: @Sendable () -> EdmDateTimeOffset?
+  let uptime: @Sendable () -> Duration
+  private let metadataText: [UInt8]
+  /// Of types that the context tells, so that no entry names them.
+  private let plainTypes: Set<String>
+
+  /// `now`: the time for the function of that name. `uptime`: a clock that never jumps, for the bound
+  /// of time. Throws `unwritable` where the metadata cannot be written.
+  public init(
+    _ metadata: EdmMetadata, limits: ODataServiceLimits = ODataServiceLimits(),
+    now: @escaping @Sendable () -> EdmDateTimeOffset? = { nil },
+    uptime: @escaping @Sendable () -> Duration
+  ) throws(ODataError) {
+    self.metadata = metadata
+    self.limits = limits
+    self.now = now
+    self.uptime = uptime
+    metadataText = try metadata.xml()
+    let types = metadata.schemas.flatMap { $0.entityTypes + $0.complexTypes }
+    let bases = Set(types.compactMap(\.baseType))
+    plainTypes = Set(
+      types.filter { $0.baseType == nil && !bases.contains($0.qualifiedName) }.map(\.qualifiedName))
+  }
+
+  /// The answer to a request. `root` is the absolute address of the service, with a slash at its end;
+  /// `rest` what is behind it in the path, as it came. Never throws: what goes wrong is an answer.
+  public func answer(
+    _ request: HTTPRequest, rest: String, root: String, source: any ODataSource
+  ) async -> HTTPResponse {
+    var response: HTTPResponse
+    do throws(ODataRefusal) {
+      let call = try ODataCall(request, rest: rest, root: root, metadata)
+      response = try await answer(call, source)
+    } catch {
+      response = Self.response(error)
+    }
+    response.headers["OData-Version"] = "4.0"
+    if response.headers["Cache-Control"] == nil {
+      response.headers["Cache-Control"] = "private, no-cache"
+    }
+    if request.method == .head { response.body = .bytes([]) }
+    return response
+  }
+
+  /// A refusal as it leaves, in JSON: of a client that asks for something else nobody knows more.
+  public static func response(_ refusal: ODataRefusal) -> HTTPResponse {
+    var headers: HTTPHeaders = [
+      "Content-Type": "application/json;odata.metadata=minimal;charset=utf-8",
+      "Cache-Control": "no-store", "OData-Version": "4.0",
+    ]
+    for (name, value) in refusal.headers.sorted(by: { $0.key < $1.key }) { headers[name] = value }
+    return HTTPResponse(
+      status: refusal.status, headers: headers, body: .bytes(refusal.document.json(.v4)))
+  }
+
+  private func answer(
+    _ call: ODataCall, _ source: any ODataSource
+  ) async throws(ODataRefusal) -> HTTPResponse {
+    if let pending = call.pending {
+      try call.allow([.get, .head])
+      return try writeResponse(try await source.result(of: pending), call, created: false)
+    }
+    let work = ODataWork(self, call, source)
+    guard let first = call.address.path.first else {
+      try call.allow([.get, .head])
+      return try serviceDocument(call)
+    }
+    switch first {
+    case .metadata:
+      try call.allow([.get, .head])
+      try call.accept(["application/xml"])
+      return HTTPResponse(
+        status: 200, headers: ["Content-Type": "application/xml;charset=utf-8"],
+        body: .bytes(metadataText))
+    case .batch: throw .notOffered("$batch")
+    case .entity: throw .notOffered("$entity")
+    case .all: throw .notOffered("$all")
+    case .crossjoin: throw .notOffered("$crossjoin")
+    default: break
+    }
+    switch call.request.method {
+    case .get, .head: return try await work.read()
+    case .post, .patch, .put, .delete: return try await work.write()
+    default:
+      var refusal = ODataRefusal(
+        405, "methodNotAllowed", "\(call.request.method) is not a method of OData.")
+      refusal.headers["Allow"] = "GET, HEAD, POST, PATCH, PUT, DELETE"
+      throw refusal
+    }
+  }
+
+  private func serviceDocument(_ call: ODataCall) throws(ODataRefusal) -> HTTPResponse {
+    let document = ODataServiceDocument(of: metadata)
+    if call.prefersXML {
+      do throws(ODataError) {
+        return HTTPResponse(
+          status: 200, headers: ["Content-Type": "application/xml;charset=utf-8"],
+          body: .bytes(try document.xml(.v4, root: call.root)))
+      } catch { throw ODataRefusal(error) }
+    }
+    let control = try call.jsonForm()
+    return HTTPResponse(
+      status: 200, headers: ["Content-Type": control.contentType],
+      body: .bytes(document.json(.v4, root: control.metadata == .none ? nil : call.root)))
+  }
+
+  /// How entries are written for a call.
+  func composer(_ form: ODataCall.JSONForm) -> ODataComposer {
+    var composer = ODataComposer(
+      .json, version: .v4, metadata: metadata, isIEEE754Compatible: form.isIEEE754Compatible)
+    composer.unmarkedTypes = form.metadata == .full ? [] : plainTypes
+    return composer
+  }
+}

@@ -1,0 +1,20 @@
+/// The bounds of one request, each with its reason.
+public struct ODataServiceLimits: Sendable {
+  /// Rows that are read from the source at once: what a feed takes of memory.
+  public var pageRows: Int = 500
+  /// Rows that are looked at for a condition in one answer. Behind them a feed ends with the address
+  /// of its next page, and what needs all rows is refused.
+  public var scanRows: Int = 100_000
+  /// Rows that are held to be sorted.
+  public var sortedRows: Int = 20_000
+  /// Entities that one answer has inside of others, and rows that are looked at for them.
+  public var expandedRows: Int = 50_000
+  /// `$expand` inside `$expand`, and `$levels`.
+  public var expandLevels: Int = 6
+  /// Bytes of a body that are read.
+  public var bodyBytes: Int = 1 << 20
+  /// How long rows are looked at for one answer.
+  public var patience: Duration = .seconds(30)
+
+  public init() {}
+}

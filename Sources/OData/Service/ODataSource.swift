@@ -1,0 +1,126 @@
+public import FerryOData
+public import FerryODataAddress
+
+/// Where the entities of a service come from, as one caller sees them.
+///
+/// It gives rows in an order of its own that never changes, finds them by key, and writes. What it
+/// does not do of a query the service does over the rows, up to its limits.
+public protocol ODataSource: Sendable {
+  /// Which parts of a query `page` does itself; the service does the others.
+  func parts(of query: ODataSourceQuery) -> ODataQueryParts
+  /// Rows behind a position, at most `count`. Positions grow with the order of the rows, by their bytes.
+  func page(
+    _ query: ODataSourceQuery, after position: String?, count: Int
+  ) async throws(ODataRefusal) -> ODataSourcePage
+  /// The entity with this key; nil where there is none that the caller may see.
+  func entry(
+    _ set: EdmEntitySet, key: ODataProperties
+  ) async throws(ODataRefusal) -> ODataEntry?
+  /// For each entry the entities that a navigation property leads to. Throws where more than `limit`
+  /// rows would have to be looked at.
+  func related(
+    _ entries: [ODataEntry], of set: EdmEntitySet, by navigation: EdmNavigationProperty, limit: Int
+  ) async throws(ODataRefusal) -> [[ODataEntry]]
+  /// Makes, changes or deletes an entity.
+  func write(_ write: ODataWrite) async throws(ODataRefusal) -> ODataWriteResult
+  /// What became of a write that was answered with `pending`.
+  func result(of pending: String) async throws(ODataRefusal) -> ODataWriteResult
+}
+
+/// What is asked of a set.
+public struct ODataSourceQuery: Sendable {
+  public var set: EdmEntitySet
+  public var filter: ODataExpression?
+  public var orderBy: [ODataOrder]
+
+  public init(_ set: EdmEntitySet, filter: ODataExpression? = nil, orderBy: [ODataOrder] = []) {
+    self.set = set
+    self.filter = filter
+    self.orderBy = orderBy
+  }
+}
+
+/// Parts of a query that a source can do.
+public struct ODataQueryParts: OptionSet, Sendable {
+  public let rawValue: Int
+  public init(rawValue: Int) { self.rawValue = rawValue }
+
+  /// Only rows for which the condition holds come.
+  public static let filter = ODataQueryParts(rawValue: 1)
+  /// The rows come in the order that is asked for.
+  public static let order = ODataQueryParts(rawValue: 2)
+}
+
+/// A row with its place among the others.
+public struct ODataSourceRow: Sendable {
+  /// With type, ETag and properties; links are made by the service.
+  public var entry: ODataEntry
+  public var position: String
+
+  public init(_ entry: ODataEntry, position: String) {
+    self.entry = entry
+    self.position = position
+  }
+}
+
+/// Some rows of a set.
+public struct ODataSourcePage: Sendable {
+  public var rows: [ODataSourceRow]
+  /// Whether none is behind them.
+  public var isLast: Bool
+
+  public init(_ rows: [ODataSourceRow], isLast: Bool) {
+    self.rows = rows
+    self.isLast = isLast
+  }
+}
+
+/// A change that is asked for.
+public struct ODataWrite: Sendable {
+  /// What is to be done with an entity.
+  public enum Kind: Sendable, Hashable {
+    case create
+    /// Only what is named changes.
+    case update
+    /// What is not named gets its default.
+    case replace
+    case delete
+  }
+
+  /// What the client knows of the entity that it changes.
+  public enum Condition: Sendable, Hashable {
+    /// One of these ETags, as they were sent.
+    case tags([String])
+    /// `*`: whatever it is.
+    case any
+    /// None is needed, as for an entity that is new.
+    case none
+  }
+
+  public var kind: Kind
+  public var set: EdmEntitySet
+  /// Of the entity; empty for one that is new and is posted to its set.
+  public var key: ODataProperties
+  public var properties: ODataProperties
+  public var condition: Condition
+  /// The client's own name of the request: the same one is done once.
+  public var requestID: String?
+  /// How long the answer may be waited for; nil: as long as the source thinks right.
+  public var patience: Duration?
+
+  public init(_ kind: Kind, _ set: EdmEntitySet) {
+    self.kind = kind
+    self.set = set
+    key = [:]
+    properties = [:]
+    condition = .none
+  }
+}
+
+/// What became of a write.
+public enum ODataWriteResult: Sendable {
+  /// It is done. The entity as it is now; nil where it was deleted, or the caller may not see it.
+  case done(ODataEntry?, key: ODataProperties)
+  /// It is stored and not done yet; the text names it.
+  case pending(String)
+}

@@ -1,0 +1,163 @@
+import FerryModel
+import FerryOData
+
+/// Makes the metadata of a package.
+struct FaceMetadata {
+  static let core = "Org.OData.Core.V1"
+  static let capabilities = "Org.OData.Capabilities.V1"
+  static let validation = "Org.OData.Validation.V1"
+
+  private let package: Package
+  private let faces: [FaceModel.Face]
+
+  init(_ package: Package, _ faces: [FaceModel.Face]) {
+    self.package = package
+    self.faces = faces
+  }
+
+  var metadata: EdmMetadata {
+    var schema = EdmSchema(namespace: package.name)
+    schema.entityTypes = faces.map { entityType($0) }
+    schema.complexTypes = package.complexTypes.map { complexType($0) }
+    var container = EdmContainer(namespace: package.name, name: "Container", isDefault: true)
+    container.entitySets = faces.map { set($0) }
+    schema.containers = [container]
+    return EdmMetadata(
+      version: .v4, schemas: [schema],
+      references: [Self.core, Self.capabilities, Self.validation].map { name in
+        EdmReference(
+          uri: "https://oasis-tcs.github.io/odata-vocabularies/vocabularies/\(name).xml",
+          includes: [EdmReference.Include(namespace: name)])
+      })
+  }
+
+  private func qualified(_ name: String) -> String { "\(package.name).\(name)" }
+
+  private func entityType(_ face: FaceModel.Face) -> EdmStructuredType {
+    let entity = face.entity
+    var type = EdmStructuredType(.entity, namespace: package.name, name: entity.name)
+    type.keys = entity.key.map { EdmKeyReference(name: entity.attributes[$0].name) }
+    type.properties = face.shown.map { position in
+      var property = property(entity.attributes[position])
+      if entity.key.contains(position) {
+        property.facets.isNullable = false
+        if entity.keyOrigin == .businessSystem {
+          property.annotations.append(EdmAnnotation(term: "\(Self.core).Computed"))
+        } else {
+          property.annotations.append(EdmAnnotation(term: "\(Self.core).Immutable"))
+        }
+      }
+      return property
+    }
+    type.navigationProperties = face.navigations.map { navigation($0, entity) }
+    if let text = entity.documentation { type.annotations.append(description(text)) }
+    let alternates = entity.unique.filter { set in set.allSatisfy(face.shown.contains) }
+    if !alternates.isEmpty { type.annotations.append(alternateKeys(alternates, entity)) }
+    return type
+  }
+
+  private func complexType(_ complex: ComplexType) -> EdmStructuredType {
+    var type = EdmStructuredType(.complex, namespace: package.name, name: complex.name)
+    type.properties = complex.attributes.filter { !$0.type.isBig }.map { property($0) }
+    return type
+  }
+
+  private func property(_ attribute: Attribute) -> EdmProperty {
+    var property = EdmProperty(attribute.name, FaceValues.type(attribute, in: package))
+    property.facets.isNullable = attribute.isNullable
+    property.facets.maxLength = attribute.type == .string ? attribute.maxLength : nil
+    switch attribute.type {
+    case .decimal:
+      property.facets.precision = attribute.precision
+      property.facets.scale = attribute.scale.map { .fixed($0) } ?? .variable
+    case .integer: property.facets.scale = .fixed(0)
+    case .dateTime, .time: property.facets.precision = 9
+    default: break
+    }
+    if let text = attribute.documentation { property.annotations.append(description(text)) }
+    if !attribute.values.isEmpty {
+      let values = attribute.values.map { value in
+        EdmExpression.record(
+          type: nil, [EdmPropertyValue(name: "Value", value: constant(value))], annotations: [])
+      }
+      property.annotations.append(
+        EdmAnnotation(term: "\(Self.validation).AllowedValues", value: .collection(values)))
+    }
+    return property
+  }
+
+  private func constant(_ value: AttributeValue) -> EdmExpression {
+    switch value {
+    case .integer(let number): .integer(number)
+    case .text(let text): .string(text)
+    default: .string(value.shown)
+    }
+  }
+
+  private func description(_ text: String) -> EdmAnnotation {
+    EdmAnnotation(term: "\(Self.core).Description", value: .string(text))
+  }
+
+  private func alternateKeys(_ keys: [[Int]], _ entity: Entity) -> EdmAnnotation {
+    let records = keys.map { set in
+      let parts = set.map { position -> EdmExpression in
+        let name = entity.attributes[position].name
+        return .record(
+          type: nil,
+          [
+            EdmPropertyValue(name: "Name", value: .propertyPath(name)),
+            EdmPropertyValue(name: "Alias", value: .string(name)),
+          ], annotations: [])
+      }
+      return EdmExpression.record(
+        type: nil, [EdmPropertyValue(name: "Key", value: .collection(parts))], annotations: [])
+    }
+    return EdmAnnotation(term: "\(Self.core).AlternateKeys", value: .collection(records))
+  }
+
+  private func navigation(
+    _ navigation: FaceModel.Navigation, _ entity: Entity
+  ) -> EdmNavigationProperty {
+    var property = EdmNavigationProperty(
+      navigation.name,
+      EdmTypeReference(qualified(navigation.target), isCollection: navigation.isCollection))
+    property.partner = navigation.partner.flatMap { name in
+      faces.first { $0.entity.name == navigation.target }?.navigations
+        .contains { $0.name == name } == true ? name : nil
+    }
+    if navigation.isComposite { property.onDelete = "Cascade" }
+    let isOfMany = entity.relationships.contains { $0.name == navigation.name }
+    if isOfMany {
+      property.constraints = zip(navigation.own, navigation.others).map {
+        EdmReferentialConstraint(property: $0, referencedProperty: $1)
+      }
+    }
+    return property
+  }
+
+  private func set(_ face: FaceModel.Face) -> EdmEntitySet {
+    let entity = face.entity
+    var set = EdmEntitySet(name: face.set, entityType: qualified(entity.name))
+    set.bindings = face.navigations.compactMap { navigation in
+      faces.first { $0.entity.name == navigation.target }.map {
+        EdmNavigationBinding(path: navigation.name, target: $0.set)
+      }
+    }
+    let rights: [(String, String, OperationKind)] = [
+      ("InsertRestrictions", "Insertable", .create), ("UpdateRestrictions", "Updatable", .update),
+      ("DeleteRestrictions", "Deletable", .delete),
+    ]
+    for (term, name, kind) in rights where !entity.operations.contains(kind) {
+      set.annotations.append(
+        EdmAnnotation(
+          term: "\(Self.capabilities).\(term)",
+          value: .record(
+            type: nil, [EdmPropertyValue(name: name, value: .boolean(false))], annotations: [])))
+    }
+    if !entity.operations.isDisjoint(with: [.update, .delete]) {
+      set.annotations.append(
+        EdmAnnotation(term: "\(Self.core).OptimisticConcurrency", value: .collection([])))
+    }
+    return set
+  }
+}

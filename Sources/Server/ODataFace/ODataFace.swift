@@ -1,0 +1,157 @@
+public import FerryHTTP
+import FerryModel
+import FerryOData
+import FerryODataService
+public import FerryServer
+import FerryWorld
+import Synchronization
+
+/// Every package of a server as a service of OData: `/odata/<package>/v4`.
+///
+/// Who asks logs in with each request by name and password, as in the user file. Rows are those of the
+/// user's partitions; a change goes the way of a device's.
+public final class ODataFace: Sendable {
+  /// Where all services are.
+  public static let path: String = "/odata/"
+  static let challenge = "Basic realm=\"ferry\", charset=\"UTF-8\""
+
+  private struct Made: Sendable {
+    let package: Package
+    let model: FaceModel
+    let service: ODataService
+  }
+
+  private let find: @Sendable (String) -> CallerDesk?
+  private let limits: ODataServiceLimits
+  private let proxies: Set<String>
+  /// By the name of the package, as long as it is the same.
+  private let made = Mutex<[String: Made]>([:])
+
+  /// `proxies`: addresses of those whose `X-Forwarded-Proto` is believed.
+  public init(_ server: ServerHost, proxies: Set<String> = []) {
+    find = { server.callers(of: $0) }
+    self.proxies = proxies
+    limits = ODataServiceLimits()
+  }
+
+  /// With a single package, for tests.
+  package init(_ desk: CallerDesk, limits: ODataServiceLimits = ODataServiceLimits()) {
+    find = { $0.lowercased() == desk.package.name.lowercased() ? desk : nil }
+    proxies = []
+    self.limits = limits
+  }
+
+  /// Whether a request is for this.
+  public static func isMeant(by request: HTTPRequest) -> Bool { request.path.hasPrefix(path) }
+
+  /// Judges a request by its head: who sends no password sends no body.
+  ///
+  /// Any thread, and at once.
+  public func admit(_ request: HTTPRequest) -> HTTPAdmission {
+    guard Credentials(request) != nil else { return .refuse(ODataFace.noLogin) }
+    return .take(bodyBytes: limits.bodyBytes)
+  }
+
+  /// Never throws: what goes wrong is an answer.
+  public func answer(_ request: HTTPRequest) async -> HTTPResponse {
+    guard let credentials = Credentials(request) else { return ODataFace.noLogin }
+    let parts = request.path.dropFirst(ODataFace.path.count)
+      .split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
+    do throws(ODataRefusal) {
+      guard let name = parts.first.flatMap({ PercentEncoding.decode($0.utf8) }), parts.count > 1,
+        let desk = find(name)
+      else { throw ODataFace.nothing }
+      guard parts[1] == "v4" else {
+        throw ODataRefusal(
+          parts[1] == "v2" ? 501 : 404, "notOffered",
+          "There is no \(parts[1]) of this service. Use /odata/\(parts[0])/v4/.")
+      }
+      let made = try made(desk)
+      let caller: Caller
+      do throws(ServerError) {
+        caller = try await desk.login(
+          user: credentials.user, password: credentials.password, request)
+      } catch { throw FaceSource.refusal(error) }
+      let source = FaceSource(model: made.model, desk: desk, caller: caller)
+      // Also for the metadata: who may not use a package does not learn that it is there.
+      try await source.mayUse()
+      return await made.service.answer(
+        request, rest: parts.count > 2 ? parts[2] : "",
+        root: root(request) + "\(ODataFace.path)\(parts[0])/v4/", source: source)
+    } catch {
+      return ODataService.response(error)
+    }
+  }
+
+  private func made(_ desk: CallerDesk) throws(ODataRefusal) -> Made {
+    if let known = made.withLock({ $0[desk.package.name] }), known.package == desk.package {
+      return known
+    }
+    let model = FaceModel(desk.package)
+    let world = desk.world
+    do throws(ODataError) {
+      let service = try ODataService(
+        model.metadata, limits: limits, now: { ODataFace.now(world) },
+        uptime: { world.clock.uptime })
+      let new = Made(package: desk.package, model: model, service: service)
+      made.withLock { $0[desk.package.name] = new }
+      return new
+    } catch {
+      throw ODataRefusal(500, error.code.rawValue, "\(error.message). \(error.hint)")
+    }
+  }
+
+  private static func now(_ world: World) -> EdmDateTimeOffset? {
+    EdmDateTime(milliseconds: world.clock.now.milliseconds).flatMap { EdmDateTimeOffset($0) }
+  }
+
+  /// Scheme and host, as the client called them.
+  private func root(_ request: HTTPRequest) -> String {
+    let isSecure =
+      proxies.contains(request.peer ?? "")
+      && request.headers["X-Forwarded-Proto"]?.lowercased() == "https"
+    let host = request.headers["Host"] ?? ""
+    let isHost =
+      !host.isEmpty
+      && host.utf8.allSatisfy { byte in
+        byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "-._:[]".utf8.contains(byte)
+      }
+    return (isSecure ? "https://" : "http://") + (isHost ? host : "localhost")
+  }
+
+  static let nothing = ODataRefusal(
+    404, "notFound", "There is no such service. The address is /odata/<package>/v4/.")
+
+  private static let noLogin: HTTPResponse = {
+    var refusal = ODataRefusal(
+      401, "noLogin",
+      "The request carries no login. Send Authorization: Basic with name and password.")
+    refusal.headers["WWW-Authenticate"] = challenge
+    return ODataService.response(refusal)
+  }()
+}
+
+/// Name and password of `Authorization: Basic …` (RFC 7617), in UTF-8.
+struct Credentials: Sendable {
+  let user: String
+  let password: String
+
+  /// What devices may send too.
+  static let longestBytes = 4 << 10
+
+  /// Nil where the header is missing, is sent twice, or holds no name.
+  init?(_ request: HTTPRequest) {
+    let values = request.headers.values("Authorization")
+    guard values.count == 1, let value = values.first, value.utf8.count <= Credentials.longestBytes
+    else { return nil }
+    let parts = value.split(separator: " ", omittingEmptySubsequences: true)
+    guard parts.count == 2, parts[0].lowercased() == "basic",
+      let bytes = Base64.decode(String(parts[1])),
+      let text = String(validating: bytes, as: UTF8.self),
+      let colon = text.utf8.firstIndex(of: UInt8(ascii: ":"))
+    else { return nil }
+    user = String(text[..<colon])
+    password = String(text[text.index(after: colon)...])
+    guard !user.isEmpty, user.utf8.count <= 256 else { return nil }
+  }
+}

@@ -1,0 +1,117 @@
+import FerryHTTP
+import FerryModel
+import FerryWire
+import FerryWorld
+
+/// Where another program asks for the rows of a package, and sends operations, for a user.
+package struct CallerDesk: Sendable {
+  /// As it is served: without what only devices have.
+  package let package: Package
+  private let service: ServiceHost
+  private let router: Router
+
+  init(_ served: ServedPackage, _ router: Router) {
+    package = served.package.served
+    service = served.service
+    self.router = router
+  }
+
+  /// Which of the server's packages may be used, and who may use them, is looked at by each call.
+  package var world: World { service.world }
+
+  /// Who asks, by name and password in the way in which devices log in: one at a time, and slowed
+  /// down by wrong ones. A password that was right is not verified again for five minutes, unless the
+  /// user's record has changed.
+  package func login(
+    user: String, password: String, _ request: HTTPRequest
+  ) async throws(ServerError) -> Caller {
+    let address = router.address(of: request)
+    let device = Callers.device(of: user)
+    let logins = router.doorkeeper.logins
+    if let stamp = service.provider?.record(of: user)?.stamp,
+      logins.isVerified(user, password, stamp: stamp, now: world.clock.moment)
+    {
+      return Caller(name: user)
+    }
+    do throws(ServerError) {
+      let record = try await router.doorkeeper.authenticate(
+        LoginRequest(user: user, password: password, device: device), from: address)
+      logins.note(record.name, password, stamp: record.stamp, now: world.clock.moment)
+      router.audit.note(.login, user: record.name, device: device, address: address)
+      return Caller(name: record.name)
+    } catch {
+      router.audit.noteStranger(
+        .loginRefused, user: AuditLog.short(user), device: AuditLog.short(device),
+        address: address, what: "a login was refused", reason: error)
+      throw error
+    }
+  }
+
+  /// Throws where the caller was removed, or may not use the package.
+  package func check(_ caller: Caller) async throws(ServerError) {
+    try await service.checkCaller(caller.name)
+  }
+
+  /// Whether there is an operation of the caller with this id.
+  package func knows(_ id: OperationID, for caller: Caller) async throws(ServerError) -> Bool {
+    try await service.knows(id, of: caller.name)
+  }
+
+  /// Rows of an entity behind a position, in an order that never changes.
+  package func rows(
+    of entity: Int, for caller: Caller, after position: CallerPosition?, count: Int
+  ) async throws(ServerError) -> CallerPage {
+    try await service.callerRows(of: entity, for: caller.name, after: position, count: count)
+  }
+
+  /// Rows by their names; what is not there, or not the caller's, is left out.
+  package func rows(
+    _ names: [RowName], for caller: Caller
+  ) async throws(ServerError) -> [RowName: CallerRow] {
+    try await service.callerRows(names, for: caller.name)
+  }
+
+  /// Sends an operation and waits for its answer.
+  package func perform(
+    _ operation: Operation, of entity: Entity, for caller: Caller, patience: Duration, isKept: Bool
+  ) async throws(ServerError) -> CallerOutcome {
+    try await service.perform(
+      operation, of: entity, for: caller.name, patience: patience, isKept: isKept)
+  }
+
+  /// The answer to an operation that was sent before.
+  package func answer(
+    to id: OperationID, for caller: Caller, patience: Duration
+  ) async throws(ServerError) -> Answer? {
+    try await service.answer(to: id, of: caller.name, patience: patience)
+  }
+}
+
+/// A user who has proved to be one. Only `CallerDesk` makes it.
+package struct Caller: Sendable {
+  package let name: String
+
+  fileprivate init(name: String) { self.name = name }
+}
+
+extension PackageHost {
+  /// For tests, and for a server with this package alone.
+  package var callers: CallerDesk { CallerDesk(served, router) }
+}
+
+extension ServerHost {
+  /// The packages that are served now, by their names; of several versions the newest one.
+  package func callers(of name: String) -> CallerDesk? {
+    guard let router else { return nil }
+    let found = router.packages.filter {
+      $0.package.name.lowercased() == name.lowercased()
+    }
+    let newest = found.max { left, right in
+      let numbers = [left, right].map { served in
+        served.package.version.split(separator: ".").compactMap { Int($0) }
+      }
+      return numbers[0].lexicographicallyPrecedes(numbers[1])
+    }
+    return newest.map { CallerDesk($0, router) }
+  }
+}

@@ -1,0 +1,56 @@
+import FerryModel
+import FerryWire
+
+/// A row as a user sees it who asks without a device.
+package struct CallerRow: Sendable {
+  /// The position of its entity in the package.
+  package let entity: Int
+  package let key: ObjectKey
+  /// In the order of the entity's attributes.
+  package let values: [AttributeValue]
+  /// The number of the transaction that wrote it last.
+  package let version: Int64
+  package let partition: Int64
+
+  package var position: CallerPosition { CallerPosition(partition: partition, key: key) }
+
+  init(
+    entity: Int, key: ObjectKey, values: [AttributeValue], version: Int64, partition: Int64
+  ) {
+    self.entity = entity
+    self.key = key
+    self.values = values
+    self.version = version
+    self.partition = partition
+  }
+}
+
+/// The place of a row among all rows of its entity that a user may have.
+package struct CallerPosition: Sendable, Hashable {
+  package let partition: Int64
+  package let key: ObjectKey
+
+  package init(partition: Int64, key: ObjectKey) {
+    self.partition = partition
+    self.key = key
+  }
+}
+
+/// Some rows, in the order of their positions.
+package struct CallerPage: Sendable {
+  package var rows: [CallerRow] = []
+  /// Whether none is behind them.
+  package var isLast: Bool = false
+}
+
+/// What became of an operation that a caller sent.
+package enum CallerReceipt: Sendable {
+  /// It is stored, or was before: its answer comes.
+  case taken
+  /// It will never be performed.
+  case refused(Answer)
+  /// Another operation has its id.
+  case otherOperation
+  /// There is no room for it now.
+  case notTaken(String)
+}
