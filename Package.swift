@@ -134,7 +134,7 @@ let oData: [Target] = [
 
 // Server: it replays changes at a business system and keeps what devices may have.
 let server: [Target] = [
-  module("FerryConnector", "Server/Connector", ["FerryModel"]),
+  module("FerryConnector", "Server/Connector", ["FerryModel", "FerryWorld"]),
   module(
     "FerryMemoryConnector", "Server/Connectors/Memory",
     ["FerryConnector", "FerryModel", "FerryCrypto"]),
@@ -487,8 +487,8 @@ var products: [Product] = [
       [
         "Ferryd", "FerryCommand", "FerryDevice", "FerrySample", "Ferry", "FerryServer",
         "FerryWire", "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLite", "FerrySQLConnector",
-        "FerryFlights", "FerryPasswords", "FerryHTTP", "FerryHTTPClient", "FerryDemo",
-        "FerryFaultVFS", "FerryCertificates", "FerryHTTPServer", "FerryCrypto",
+        "FerryConnector", "FerryFlights", "FerryPasswords", "FerryHTTP", "FerryHTTPClient",
+        "FerryDemo", "FerryFaultVFS", "FerryCertificates", "FerryHTTPServer", "FerryCrypto",
       ]),
   ]
   targets += serverLibraries + linuxServer + linuxProof + linuxTools + linuxSamples + linuxTests

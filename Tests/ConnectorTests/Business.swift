@@ -68,7 +68,9 @@ final class Business {
   func load(_ entities: Entity...) throws -> (rows: [RowImage], rejected: [RejectedRow]) {
     var rows: [RowImage] = []
     var rejected: [RejectedRow] = []
-    try connector.load(entities, each: { rows += $1 }, rejected: { rejected.append($0) })
+    _ = try connector.load(
+      LoadScope(entities: entities), from: nil, each: { rows += $0.rows },
+      rejected: { rejected.append($0) })
     return (rows, rejected)
   }
 }

@@ -28,14 +28,15 @@ struct MemoryBusinessTests {
       Issue.record("away or early time-out answered")
       return
     }
-    #expect(try stage.connector().recall([create("a").id]) == [nil])
+    #expect(try stage.connector().recall([create("a")]) == [.notPerformed])
     #expect(stage.business.history.count == ConnectorSuite.rows.count)
     guard case .unknown = performWith(.timeoutAfterCommit) else {
       Issue.record("late time-out answered")
       return
     }
     #expect(
-      try stage.connector().recall([create("a").id]) == [.accepted(key: ObjectKey([.integer(3)]))])
+      try stage.connector().recall([create("a")])
+        == [.performed(.accepted(key: ObjectKey([.integer(3)])))])
   }
 
   @Test("A torn load gives half of the last entity and throws")
@@ -43,8 +44,9 @@ struct MemoryBusinessTests {
     stage.business.setFault { $0 == .load ? .timeoutAfterCommit : nil }
     var rows = 0
     #expect(throws: ConnectorError.self) {
-      try stage.connector().load(
-        ConnectorSuite.package.entities, each: { rows += $1.count }, rejected: { _ in })
+      _ = try stage.connector().load(
+        LoadScope(entities: ConnectorSuite.package.entities), from: nil,
+        each: { rows += $0.rows.count }, rejected: { _ in })
     }
     #expect(rows == 5)
   }

@@ -99,9 +99,10 @@ struct NorthwindTests {
     #expect(try connector.mismatches(with: Northwind.package) == [])
     var counts: [String: Int] = [:]
     var rejected: [RejectedRow] = []
-    try connector.load(
-      Northwind.package.entities,
-      each: { counts[$0.name, default: 0] += $1.count }, rejected: { rejected.append($0) })
+    _ = try connector.load(
+      LoadScope(entities: Northwind.package.entities), from: nil,
+      each: { counts[$0.entity.name, default: 0] += $0.rows.count },
+      rejected: { rejected.append($0) })
     #expect(rejected == [])
     #expect(counts["Order"] == orders)
     let order = try connector.read(Northwind.order, keys: [first])[0].values

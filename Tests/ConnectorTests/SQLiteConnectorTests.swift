@@ -275,8 +275,8 @@ struct SQLiteConnectorTests {
     let package = Business.package([rows])
     func error(_ name: String) -> ConnectorError? {
       do throws(ConnectorError) {
-        try SQLiteConnector(path: folder.path(name), package: package).load(
-          [rows], each: { _, _ in }, rejected: { _ in })
+        _ = try SQLiteConnector(path: folder.path(name), package: package).load(
+          LoadScope(entities: [rows]), from: nil, each: { _ in }, rejected: { _ in })
         return nil
       } catch { return error }
     }
@@ -300,7 +300,7 @@ struct SQLiteConnectorTests {
     _ = try business.load(rows)
     _ = try business.connector.changedByOthers()
     _ = try business.connector.mismatches(with: business.package)
-    #expect(try business.connector.recall([business.operation(.create, rows).id]) == [nil])
+    #expect(try business.connector.recall([business.operation(.create, rows)]) == [.notPerformed])
     #expect(try Data(contentsOf: URL(filePath: business.path)) == before)
     _ = try business.perform(business.operation(.create, rows, [.integer(1)]))
     #expect(try business.other.value("PRAGMA journal_mode") == .text("delete"))
@@ -338,8 +338,9 @@ struct SQLiteConnectorTests {
     try FileManager.default.copyItem(atPath: business.path + "-journal", toPath: copy + "-journal")
     try business.other.execute("ROLLBACK")
     var torn = 0
-    try SQLiteConnector(path: copy, package: business.package).load(
-      [rows], each: { torn += $1.count { $0.values?[1] == .text("torn") } }, rejected: { _ in })
+    _ = try SQLiteConnector(path: copy, package: business.package).load(
+      LoadScope(entities: [rows]), from: nil,
+      each: { torn += $0.rows.count { $0.values?[1] == .text("torn") } }, rejected: { _ in })
     #expect(torn == 0)
     #expect(!FileManager.default.fileExists(atPath: copy + "-journal"))
   }

@@ -210,7 +210,7 @@ struct SQLiteRefusalTests {
     }
     #expect(reason.contains("Free space"))
     #expect(try business.other.value("SELECT count(*) FROM Child") == .integer(1))
-    #expect(try business.connector.recall([create.id]) == [nil])
+    #expect(try business.connector.recall([create]) == [.notPerformed])
     let (outcomes, _) = try business.perform(create)
     #expect(outcomes == [.accepted(key: ObjectKey([.integer(2)]))])
   }

@@ -66,8 +66,9 @@ struct StatedOperationTests {
     #expect(
       try business.connector.read(promote, keys: [ObjectKey([.text("a")])]).map(\.values) == [nil])
     var loaded: [String] = []
-    try business.connector.load(
-      business.package.entities, each: { entity, _ in loaded.append(entity.name) },
+    _ = try business.connector.load(
+      LoadScope(entities: business.package.entities), from: nil,
+      each: { loaded.append($0.entity.name) },
       rejected: { _ in })
     #expect(loaded == ["Member"])
   }

@@ -50,6 +50,7 @@ struct TogetherTests {
         }.joined(separator: ", ")
       case .notDone: return "not done"
       case .unknown: return "unknown"
+      case .waits: return "waits"
       }
     }
   }

@@ -40,7 +40,9 @@ private struct EndedStage {
 
   func load() throws(ConnectorError) -> Int {
     var count = 0
-    try connector.load([ItemTable.entity], each: { count += $1.count }, rejected: { _ in })
+    _ = try connector.load(
+      LoadScope(entities: [ItemTable.entity]), from: nil, each: { count += $0.rows.count },
+      rejected: { _ in })
     return count
   }
 
@@ -76,10 +78,10 @@ struct EndedTests {
     var waitForTheEnd: (() -> Void)?
     var count = 0
     let error = #expect(throws: ConnectorError.self) {
-      try stage.connector.load(
-        [ItemTable.entity],
-        each: { _, rows throws(ConnectorError) in
-          count += rows.count
+      _ = try stage.connector.load(
+        LoadScope(entities: [ItemTable.entity]), from: nil,
+        each: { page throws(ConnectorError) in
+          count += page.rows.count
           // The server is in the middle of the table, and waits for this reader.
           if waitForTheEnd == nil { waitForTheEnd = try? stage.endNext("COPY (SELECT") }
           waitForTheEnd?()
@@ -184,7 +186,7 @@ struct EndedTests {
     #expect(reason.contains("read-only") && reason.contains("Name the primary"), "\(reason)")
     let errors = [
       #expect(throws: ConnectorError.self) { try connector.changes(since: cursor) },
-      #expect(throws: ConnectorError.self) { try connector.recall([stage.create(2)[0].id]) },
+      #expect(throws: ConnectorError.self) { try connector.recall([stage.create(2)[0]]) },
     ]
     for error in errors {
       #expect(error?.isTransient == true)
@@ -192,7 +194,9 @@ struct EndedTests {
     }
     // Reading goes on, for those who look at it.
     var count = 0
-    try connector.load([ItemTable.entity], each: { count += $1.count }, rejected: { _ in })
+    _ = try connector.load(
+      LoadScope(entities: [ItemTable.entity]), from: nil, each: { count += $0.rows.count },
+      rejected: { _ in })
     #expect(count == 1)
     // The primary is lost, and the standby takes its place.
     let line = try PostgreSQLConnection(address)

@@ -118,7 +118,7 @@ struct FaultTests {
     for error in [
       #expect(throws: ConnectorError.self) { try connector.changes(since: nil) },
       #expect(throws: ConnectorError.self) { try connector.read(stage.item, keys: []) },
-      #expect(throws: ConnectorError.self) { try connector.recall([stage.create(1).id]) },
+      #expect(throws: ConnectorError.self) { try connector.recall([stage.create(1)]) },
     ] {
       #expect(error?.isTransient == true)
       #expect(error?.message.contains("too many connections") == true)
@@ -138,7 +138,7 @@ struct FaultTests {
     connector.lead("store")
     #expect(reason(connector.perform([stage.create(2)])).contains("Name the primary"))
     let error = #expect(throws: ConnectorError.self) {
-      try connector.recall([stage.create(2).id])
+      try connector.recall([stage.create(2)])
     }
     #expect(error?.isTransient == true)
     // What only reads goes on.
@@ -162,7 +162,9 @@ struct FaultTests {
     let connector = try connector(stage, as: role)
     func load() throws(ConnectorError) -> Int {
       var count = 0
-      try connector.load([stage.item], each: { count += $1.count }, rejected: { _ in })
+      _ = try connector.load(
+        LoadScope(entities: [stage.item]), from: nil, each: { count += $0.rows.count },
+        rejected: { _ in })
       return count
     }
     #expect(try load() == 1)
@@ -195,7 +197,9 @@ struct FaultTests {
     let connector = PostgreSQLConnector(stage.address, package: stage.package)
     func load() throws(ConnectorError) -> [AttributeValue?] {
       var rows: [RowImage] = []
-      try connector.load([stage.item], each: { rows += $1 }, rejected: { _ in })
+      _ = try connector.load(
+        LoadScope(entities: [stage.item]), from: nil, each: { rows += $0.rows },
+        rejected: { _ in })
       return rows.map { $0.values?[1] }
     }
     #expect(stage.isDone(connector.perform([stage.create(1, [1: .text("a")])])))
@@ -254,7 +258,9 @@ struct FaultTests {
     let connector = PostgreSQLConnector(address, package: package)
     var rows: [RowImage] = []
     var rejected: [RejectedRow] = []
-    try connector.load([odd], each: { rows += $1 }, rejected: { rejected.append($0) })
+    _ = try connector.load(
+      LoadScope(entities: [odd]), from: nil, each: { rows += $0.rows },
+      rejected: { rejected.append($0) })
     let kept = Dictionary(uniqueKeysWithValues: rows.map { ($0.key.text, $0.values ?? []) })
     #expect(kept["2"]?[1] == .text("23:59:59.999999"))
     #expect(kept["6"]?[1] == .text("00:00:00"))

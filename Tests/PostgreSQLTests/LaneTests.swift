@@ -62,9 +62,9 @@ private struct LaneStage {
     let patience = Patience()
     while !(open.isEmpty && asked.isEmpty), !patience.hasEnded {
       for group in asked {
-        guard let recalled = try? connector.recall(group.map(\.id)) else { continue }
+        guard let recalled = try? connector.recall(group) else { continue }
         asked.removeAll { $0 == group }
-        if recalled[0] == nil { open.append(group) }
+        if recalled[0] == .notPerformed { open.append(group) }
       }
       guard !open.isEmpty else { continue }
       let results = connector.perform(open, while: { true })
@@ -76,7 +76,7 @@ private struct LaneStage {
             Issue.record("\(group[0].id.text): \(outcomes)")
             continue
           }
-        case .notDone: rest.append(group)
+        case .notDone, .waits: rest.append(group)
         case .unknown: asked.append(group)
         }
       }

@@ -14,14 +14,15 @@ struct ReplayTests {
     _ = stage.connector.perform([stage.create(2)])
     try stage.other.execute(
       "BEGIN; INSERT INTO ferry.applied VALUES ('\(operation.id.text)', 'h', '1')")
-    let error = #expect(throws: ConnectorError.self) { try stage.connector.recall([operation.id]) }
+    let error = #expect(throws: ConnectorError.self) { try stage.connector.recall([operation]) }
     #expect(error?.isTransient == true)
     try stage.other.execute("COMMIT")
     #expect(
-      try stage.connector.recall([operation.id]) == [.accepted(key: ObjectKey([.integer(1)]))])
-    let nobody = stage.create(3).id
-    #expect(try stage.connector.recall([nobody]) == [nil])
-    #expect(try stage.connector.recall([nobody]) == [nil], "asking leaves nothing behind")
+      try stage.connector.recall([operation])
+        == [.performed(.accepted(key: ObjectKey([.integer(1)])))])
+    let nobody = stage.create(3)
+    #expect(try stage.connector.recall([nobody]) == [.notPerformed])
+    #expect(try stage.connector.recall([nobody]) == [.notPerformed], "asking leaves nothing behind")
   }
 
   @Test("A row is judged as it is and as the statement left it, and a refusal tells no value")
@@ -153,8 +154,9 @@ struct ReplayTests {
       """)
     var rows: [RowImage] = []
     var rejected: [RejectedRow] = []
-    try stage.connector.load(
-      [stage.item], each: { rows += $1 }, rejected: { rejected.append($0) })
+    _ = try stage.connector.load(
+      LoadScope(entities: [stage.item]), from: nil, each: { rows += $0.rows },
+      rejected: { rejected.append($0) })
     #expect(rows.map { $0.values?[0] } == [.integer(1), .integer(6)])
     #expect(rows.first?.values?[3] == .text("1.5"))
     #expect(rows.last?.values?[1] == .text("tab\t\\ \n"))

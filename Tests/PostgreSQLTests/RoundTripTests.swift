@@ -34,8 +34,9 @@ struct RoundTripTests {
 
     func load() throws -> [String: [RowImage]] {
       var rows: [String: [RowImage]] = [:]
-      try connector.load(
-        package.entities, each: { rows[$0.name, default: []] += $1 },
+      _ = try connector.load(
+        LoadScope(entities: package.entities), from: nil,
+        each: { rows[$0.entity.name, default: []] += $0.rows },
         rejected: { Issue.record("\($0)") })
       return rows
     }

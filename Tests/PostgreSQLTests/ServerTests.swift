@@ -21,10 +21,11 @@ struct ServerTests {
     let late = PostgreSQLConnector(
       stage.address, package: stage.package, lockTimeout: .milliseconds(100))
     late.lead("store")
-    #expect(throws: ConnectorError.self) { try late.recall([stage.create(1).id]) }
+    #expect(throws: ConnectorError.self) { try late.recall([stage.create(1)]) }
     try stage.other.execute("COMMIT")
     #expect(
-      try late.recall([stage.create(1).id]) == [.accepted(key: ObjectKey([.integer(1)]))])
+      try late.recall([stage.create(1)])
+        == [.performed(.accepted(key: ObjectKey([.integer(1)])))])
     guard case .notDone(let reason) = early.perform([stage.create(2)]) else {
       Issue.record("two perform for one store")
       return
@@ -46,7 +47,7 @@ struct ServerTests {
     try stage.other.execute("DROP SCHEMA ferry CASCADE")
     let next = PostgreSQLConnector(stage.address, package: stage.package)
     next.lead("store")
-    let error = #expect(throws: ConnectorError.self) { try next.recall([stage.create(1).id]) }
+    let error = #expect(throws: ConnectorError.self) { try next.recall([stage.create(1)]) }
     #expect(error?.isTransient == false)
   }
 
@@ -131,7 +132,8 @@ struct ServerTests {
     let cursor = try connector.changes(since: nil).cursor
     #expect(stage.isDone(connector.perform([stage.create(1)])))
     #expect(
-      try connector.recall([stage.create(1).id]) == [.accepted(key: ObjectKey([.integer(1)]))])
+      try connector.recall([stage.create(1)])
+        == [.performed(.accepted(key: ObjectKey([.integer(1)])))])
     let delete = ConnectorOperation(
       id: OperationID(String(repeating: "1", count: 32))!, entity: stage.item, kind: .delete,
       key: ObjectKey([.integer(1)]), changed: [:], base: [:])

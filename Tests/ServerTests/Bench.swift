@@ -149,7 +149,7 @@ final class Bench {
   func answer(_ step: ReplayStep) -> ReplayReport? {
     do throws(ConnectorError) {
       switch step {
-      case .recall(let ids): return .recalled(try business.recall(ids))
+      case .recall(let operations): return .recalled(try business.recall(operations))
       case .perform(let operations):
         let spoiled = FlawedConnector.spoiled(operations, plant.map { [$0] } ?? [])
         return .performed(business.perform(spoiled))
@@ -384,4 +384,11 @@ func serverError(_ body: () throws(ServerError) -> Void) -> ServerError? {
 
 func serverErrorCode(_ body: () throws(ServerError) -> Void) -> ServerError.Code? {
   serverError(body)?.code
+}
+
+extension ReplayStep {
+  /// The operations that the business system is asked about; nil where it is asked something else.
+  var recalled: [OperationID]? {
+    if case .recall(let operations) = self { operations.map(\.id) } else { nil }
+  }
 }

@@ -1,6 +1,13 @@
 import FerryConnector
 import FerryModel
 
+extension ConnectorAbilities {
+  /// Of connectors that a test writes, where it says nothing else.
+  static let ofTests: ConnectorAbilities = ConnectorAbilities(
+    atomicGroups: true, memory: .operations, conditionalWrites: true, changes: .poll,
+    reportsDeletes: false, snapshots: true)
+}
+
 /// A business system in memory that can be made to misbehave.
 final class Business: Connector {
   private(set) var rows: [String: [ObjectKey: [AttributeValue]]] = [:]
@@ -135,12 +142,14 @@ final class Business: Connector {
     }
   }
 
-  func recall(_ operations: [OperationID]) throws(ConnectorError) -> [OperationOutcome?] {
+  func abilities(of entity: Entity) -> ConnectorAbilities { .ofTests }
+
+  func recall(_ operations: [ConnectorOperation]) throws(ConnectorError) -> [Recall] {
     try reach()
     guard remembers else {
       throw ConnectorError("it keeps no record", hint: "Ask a person.", isTransient: false)
     }
-    return operations.map { remembered[$0] }
+    return operations.map { Recall(recorded: remembered[$0.id]) }
   }
 
   func read(_ entity: Entity, keys: [ObjectKey]) throws(ConnectorError) -> [RowImage] {
@@ -149,11 +158,14 @@ final class Business: Connector {
   }
 
   func load(
-    _ entities: [Entity], each: (Entity, [RowImage]) throws(ConnectorError) -> Void,
-    rejected: (RejectedRow) -> Void
-  ) throws(ConnectorError) {
+    _ scope: LoadScope, from place: LoadPlace?,
+    each: (LoadPage) throws(ConnectorError) -> Void, rejected: (RejectedRow) -> Void
+  ) throws(ConnectorError) -> LoadEnd {
     try reach()
-    for entity in entities { try each(entity, images(entity)) }
+    for entity in scope.entities {
+      try each(LoadPage(entity: entity, rows: images(entity)))
+    }
+    return .snapshot
   }
 
   func images(_ entity: Entity) -> [RowImage] {

@@ -52,12 +52,15 @@ struct CircuitBreakerTests {
 
     func mismatches(with package: Package) -> [Mismatch] { [] }
     func perform(_ group: [ConnectorOperation]) -> PerformResult { .notDone(reason: "away") }
-    func recall(_ operations: [OperationID]) -> [OperationOutcome?] { operations.map { _ in nil } }
+    func recall(_ operations: [ConnectorOperation]) -> [Recall] {
+      operations.map { _ in .notPerformed }
+    }
+    func abilities(of entity: Entity) -> ConnectorAbilities { .ofTests }
     func read(_ entity: Entity, keys: [ObjectKey]) -> [RowImage] { [] }
     func load(
-      _ entities: [Entity], each: (Entity, [RowImage]) throws(ConnectorError) -> Void,
-      rejected: (RejectedRow) -> Void
-    ) {}
+      _ scope: LoadScope, from place: LoadPlace?,
+      each: (LoadPage) throws(ConnectorError) -> Void, rejected: (RejectedRow) -> Void
+    ) -> LoadEnd { .snapshot }
     func changedByOthers() throws(ConnectorError) -> Bool {
       isUnreachable = !line.attempt()
       guard isUnreachable else { return false }

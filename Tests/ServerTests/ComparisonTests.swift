@@ -39,10 +39,12 @@ private final class SlyConnector: Connector {
     self.givesSlices = givesSlices
   }
 
-  let holdsJudgedRows = true
   func mismatches(with package: Package) -> [Mismatch] { [] }
   func perform(_ group: [ConnectorOperation]) -> PerformResult { .notDone(reason: "not asked") }
-  func recall(_ operations: [OperationID]) -> [OperationOutcome?] { operations.map { _ in nil } }
+  func recall(_ operations: [ConnectorOperation]) -> [Recall] {
+    operations.map { _ in .notPerformed }
+  }
+  func abilities(of entity: Entity) -> ConnectorAbilities { .ofTests }
   func read(_ entity: Entity, keys: [ObjectKey]) -> [RowImage] {
     let all = rows.all
     return keys.map { key in
@@ -54,11 +56,12 @@ private final class SlyConnector: Connector {
     }
   }
   func load(
-    _ entities: [Entity], each: (Entity, [RowImage]) throws(ConnectorError) -> Void,
-    rejected: (RejectedRow) -> Void
-  ) throws(ConnectorError) {
+    _ scope: LoadScope, from place: LoadPlace?,
+    each: (LoadPage) throws(ConnectorError) -> Void, rejected: (RejectedRow) -> Void
+  ) throws(ConnectorError) -> LoadEnd {
     rows.load()
-    try each(Shop.order, images(behind: 0, count: .max))
+    try each(LoadPage(entity: Shop.order, rows: images(behind: 0, count: .max)))
+    return .snapshot
   }
   private func images(behind place: Int64, count: Int) -> [RowImage] {
     rows.all.filter { $0.key > place }.sorted { $0.key < $1.key }.prefix(count).map {

@@ -16,25 +16,28 @@ private final class HalvedConnector: Connector {
 
   init(_ gate: DispatchSemaphore) { self.gate = gate }
 
-  let holdsJudgedRows = true
   func mismatches(with package: Package) -> [Mismatch] { [] }
   func perform(_ group: [ConnectorOperation]) -> PerformResult { .notDone(reason: "not asked") }
-  func recall(_ operations: [OperationID]) -> [OperationOutcome?] { operations.map { _ in nil } }
+  func recall(_ operations: [ConnectorOperation]) -> [Recall] {
+    operations.map { _ in .notPerformed }
+  }
+  func abilities(of entity: Entity) -> ConnectorAbilities { .ofTests }
   func read(_ entity: Entity, keys: [ObjectKey]) -> [RowImage] { [] }
   func changedByOthers() -> Bool { false }
   func changes(since cursor: String?) -> BusinessChanges { BusinessChanges(cursor: nil, hints: []) }
   func rowCount(_ entities: [Entity]) -> Int? { 4 }
   func load(
-    _ entities: [Entity], each: (Entity, [RowImage]) throws(ConnectorError) -> Void,
-    rejected: (RejectedRow) -> Void
-  ) throws(ConnectorError) {
+    _ scope: LoadScope, from place: LoadPlace?,
+    each: (LoadPage) throws(ConnectorError) -> Void, rejected: (RejectedRow) -> Void
+  ) throws(ConnectorError) -> LoadEnd {
     let images = (1...4 as ClosedRange<Int64>).map { id in
       RowImage(
         entity: "Product", key: ObjectKey([.integer(id)]), values: [.integer(id), .text("p\(id)")])
     }
-    try each(Shop.product, Array(images.prefix(2)))
+    try each(LoadPage(entity: Shop.product, rows: Array(images.prefix(2))))
     gate.wait()
-    try each(Shop.product, Array(images.suffix(2)))
+    try each(LoadPage(entity: Shop.product, rows: Array(images.suffix(2))))
+    return .snapshot
   }
 }
 

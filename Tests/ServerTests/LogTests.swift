@@ -42,7 +42,15 @@ final class AwayConnector: Connector {
 
   func mismatches(with package: Package) -> [Mismatch] { [] }
   func perform(_ group: [ConnectorOperation]) -> PerformResult { .notDone(reason: "away") }
-  func recall(_ operations: [OperationID]) -> [OperationOutcome?] { operations.map { _ in nil } }
+  func recall(_ operations: [ConnectorOperation]) -> [Recall] {
+    operations.map { _ in .notPerformed }
+  }
+  func abilities(of entity: Entity) -> ConnectorAbilities {
+    let tests = ConnectorAbilities.ofTests
+    return ConnectorAbilities(
+      atomicGroups: tests.atomicGroups, memory: tests.memory, conditionalWrites: holdsJudgedRows,
+      changes: tests.changes, reportsDeletes: tests.reportsDeletes, snapshots: tests.snapshots)
+  }
   func read(_ entity: Entity, keys: [ObjectKey]) -> [RowImage] { [] }
   func content(
     _ entity: Entity, key: ObjectKey, position: Int, offset: Int64, count: Int
@@ -50,14 +58,14 @@ final class AwayConnector: Connector {
     nil
   }
   func load(
-    _ entities: [Entity], each: (Entity, [RowImage]) throws(ConnectorError) -> Void,
-    rejected: (RejectedRow) -> Void
-  ) throws(ConnectorError) {
+    _ scope: LoadScope, from place: LoadPlace?,
+    each: (LoadPage) throws(ConnectorError) -> Void, rejected: (RejectedRow) -> Void
+  ) throws(ConnectorError) -> LoadEnd {
     if line.load() { throw AwayConnector.away }
-    try each(
-      Shop.order,
-      [RowImage(entity: "Order", key: ObjectKey([.integer(10)]), values: Shop.order(10, 1, "Oslo"))]
-    )
+    let row = RowImage(
+      entity: "Order", key: ObjectKey([.integer(10)]), values: Shop.order(10, 1, "Oslo"))
+    try each(LoadPage(entity: Shop.order, rows: [row]))
+    return .snapshot
   }
   func changedByOthers() throws(ConnectorError) -> Bool {
     if line.look() { throw AwayConnector.away }

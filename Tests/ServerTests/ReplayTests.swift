@@ -302,7 +302,7 @@ import Testing
     _ = bench.answer(task.step)
     try bench.restart()
     let again = try #require(try bench.service.nextReplay())
-    #expect(again.step == .recall([change.0]))
+    #expect(again.step.recalled == [change.0])
     var step = again.step
     while let report = bench.answer(step) { step = try bench.service.report(again, report) }
     try device.exchange()

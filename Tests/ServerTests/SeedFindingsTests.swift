@@ -202,7 +202,7 @@ struct SeedFindingsTests {
   func judgedAfterCrash() throws {
     let change = try sendForbidden()
     let task = try #require(try bench.service.nextReplay())
-    #expect(task.step == .recall([change]))
+    #expect(task.step.recalled == [change])
     try bench.restart()
     try device.exchange()
     try bench.replay()

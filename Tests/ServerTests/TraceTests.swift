@@ -41,7 +41,10 @@ private final class TakingConnector: Connector {
     }
     return .done(keys.map { .accepted(key: $0) }, touched: rows)
   }
-  func recall(_ operations: [OperationID]) -> [OperationOutcome?] { operations.map { _ in nil } }
+  func recall(_ operations: [ConnectorOperation]) -> [Recall] {
+    operations.map { _ in .notPerformed }
+  }
+  func abilities(of entity: Entity) -> ConnectorAbilities { .ofTests }
   func read(_ entity: Entity, keys: [ObjectKey]) -> [RowImage] { [] }
   func content(
     _ entity: Entity, key: ObjectKey, position: Int, offset: Int64, count: Int
@@ -49,9 +52,9 @@ private final class TakingConnector: Connector {
     nil
   }
   func load(
-    _ entities: [Entity], each: (Entity, [RowImage]) throws(ConnectorError) -> Void,
-    rejected: (RejectedRow) -> Void
-  ) throws(ConnectorError) {}
+    _ scope: LoadScope, from place: LoadPlace?,
+    each: (LoadPage) throws(ConnectorError) -> Void, rejected: (RejectedRow) -> Void
+  ) throws(ConnectorError) -> LoadEnd { .snapshot }
   func changedByOthers() throws(ConnectorError) -> Bool { false }
 }
 

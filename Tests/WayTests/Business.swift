@@ -1,3 +1,4 @@
+import FerryConnector
 import FerryFlights
 import FerryJSON
 import FerryModel
@@ -179,14 +180,14 @@ final class Business: Sendable {
     var rows: Rows = [:]
     for entity in package.entities { rows[entity.name] = [:] }
     let connector = SQLiteConnector(path: database, package: package)
-    try connector.load(
-      package.entities,
-      each: { entity, images in
-        for image in images {
+    _ = try connector.load(
+      LoadScope(entities: package.entities), from: nil,
+      each: { page in
+        for image in page.rows {
           guard let values = image.values else { continue }
           var writer = JSONWriter()
           writer.row(values)
-          rows[entity.name]?[image.key.text] = writer.text
+          rows[page.entity.name]?[image.key.text] = writer.text
         }
       }, rejected: { _ in })
     return rows

@@ -17,10 +17,22 @@ public struct BusinessChanges: Sendable, Equatable {
   }
 }
 
-/// What somebody may have changed. A hint leads to reading, so neither order nor number matters.
+extension BusinessChanges {
+  /// The rows that came with the answer, in its order.
+  public var rows: [RowImage] {
+    hints.flatMap { hint -> [RowImage] in if case .rows(let rows) = hint { rows } else { [] } }
+  }
+}
+
+/// What somebody may have changed. All but `rows` lead to reading, so neither order nor number
+/// matters; of two rows of one object the later one counts.
 public enum ChangeHint: Sendable, Equatable {
   /// These objects may be new, different or gone.
   case objects(entity: String, keys: [ObjectKey])
+  /// These are the objects as they were when the business system answered; nil values for those that
+  /// are gone. What the server has learned of one of them since it began to ask is newer. Only a
+  /// connector that `looksApart` gives them; of others they are read again.
+  case rows([RowImage])
   /// Any object of this entity may be.
   case entity(String)
   /// It cannot be told: everything is to be compared.

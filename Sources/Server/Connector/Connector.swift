@@ -2,12 +2,17 @@ import FerryModel
 
 /// What a business system must offer to take part.
 ///
-/// A connector blocks and is not Sendable: each thread makes its own instance (one replays, one
-/// loads), and instances are cheap. They share the business system and nothing else.
+/// A connector blocks and is not Sendable: each thread makes its own instance (one replays, one loads,
+/// one gives big values, and one asks for changes where `looksApart`), and instances are cheap. They
+/// share the business system; what else they share is the connector's own matter.
 /// Every value it gives is canonical for its attribute (`AttributeType.canonical`).
 public protocol Connector: AnyObject {
   /// Compares the model with the business system; empty when they fit.
   func mismatches(with package: Package) throws(ConnectorError) -> [Mismatch]
+
+  /// What the connector promises for an entity. It may ask the business system to know it, and
+  /// promises the least where that cannot be asked.
+  func abilities(of entity: Entity) -> ConnectorAbilities
 
   /// Performs the operations of one group in order.
   ///
@@ -15,6 +20,11 @@ public protocol Connector: AnyObject {
   /// others, earlier ones too. One without stops at the first refusal and answers `notTried` for
   /// the rest. Where the business system remembers operations, one performed before is answered
   /// as it was then and not performed again.
+  ///
+  /// A connector without transactions also stops at the first operation whose outcome is `unknown`,
+  /// or that could not be done at present, and answers `notTried` for what it did not do. What was
+  /// accepted before stays accepted. `notTried` without any refusal in the group means "not yet": the
+  /// server asks `recall` about what is unknown, and performs the rest later.
   func perform(_ group: [ConnectorOperation]) -> PerformResult
 
   /// Performs groups one after the other, each accepted or refused by itself as by `perform`, and
@@ -38,22 +48,25 @@ public protocol Connector: AnyObject {
   /// leads there, before it performs anything. A connector need not have it.
   func takeLead(again: Bool) throws(ConnectorError) -> Bool
 
-  /// What the business system remembers of operations performed before; nil where it knows for
-  /// certain that one was not performed. Throws where it cannot tell.
-  func recall(_ operations: [OperationID]) throws(ConnectorError) -> [OperationOutcome?]
+  /// What became of operations that may have been performed, each as it was sent, in their order: all
+  /// of one group, or those of it whose outcome is not known. Throws where the business system cannot
+  /// be asked at present (transient: it is asked again), or never can (a person decides then).
+  func recall(_ operations: [ConnectorOperation]) throws(ConnectorError) -> [Recall]
 
   /// The rows as they are now, in the order of `keys`; nil values where there is none. One that
   /// does not fit the model says why in `rejected`, here and among the touched rows of `perform`.
   func read(_ entity: Entity, keys: [ObjectKey]) throws(ConnectorError) -> [RowImage]
 
-  /// Reads whole entities from one snapshot where the business system has such a thing.
+  /// Reads the rows of a scope, from one snapshot where the business system has such a thing.
   ///
-  /// `each` gets rows in batches. Rows that do not fit the model go to `rejected`, and the load
-  /// goes on. Returning means the load ended properly: a row that was not given is not there.
+  /// `place`: where an earlier load of the same scope was interrupted, by the last page that was kept;
+  /// nil for the beginning. A place that is of no use any more is an error that is not transient: the
+  /// load then begins anew. `each` gets the rows in pages. Rows that do not fit the model go to
+  /// `rejected` before their page does, and the load goes on. What is thrown by `each` ends it.
   func load(
-    _ entities: [Entity], each: (Entity, [RowImage]) throws(ConnectorError) -> Void,
-    rejected: (RejectedRow) -> Void
-  ) throws(ConnectorError)
+    _ scope: LoadScope, from place: LoadPlace?,
+    each: (LoadPage) throws(ConnectorError) -> Void, rejected: (RejectedRow) -> Void
+  ) throws(ConnectorError) -> LoadEnd
 
   /// The next rows of an entity in the order of its keys, as the business system orders them: at most
   /// `count` of its rows behind `place`, from the first one on where that is nil. Rows that do not fit
@@ -86,10 +99,11 @@ public protocol Connector: AnyObject {
   /// is asked of it then but an attempt now and then. False if not said.
   var isUnreachable: Bool { get }
 
-  /// Whether nobody can change a row between its judgement (`RowJudge`) and the write of `perform`:
-  /// both are in one transaction that locks the row, or the write has the condition that the row is
-  /// as it was judged. False if not said; the server then warns at its start.
-  var holdsJudgedRows: Bool { get }
+  /// Whether `changes(since:)` is asked of an instance of its own, on a thread of its own, so that
+  /// replay does not wait for the answer. What `perform` of another instance did may then be reported
+  /// as a change of others; it costs a reading. False if not said: it is asked between two calls of
+  /// `perform`, of the instance that performs and so knows its own changes.
+  var looksApart: Bool { get }
 
   /// How long to wait between two questions for changes; 250 ms if not said.
   var lookInterval: Duration { get }
@@ -152,6 +166,8 @@ public enum PerformResult: Sendable, Equatable {
   case notDone(reason: String)
   /// It may have been done; only `recall` or a person can tell.
   case unknown(reason: String)
+  /// Nothing was done and nothing is refused: the group waits until there is what it needs.
+  case waits(for: AwaitedThing)
 }
 
 /// How one operation ended.
@@ -163,6 +179,9 @@ public enum OperationOutcome: Sendable, Equatable {
   case accepted(key: ObjectKey, isRepeated: Bool = false)
   case refused(Refusal)
   case notTried
+  /// It alone may have been done; only `recall` or a person can tell. `reason` is one sentence for
+  /// the user.
+  case unknown(reason: String)
 }
 
 /// A row of an entity at some moment; `values` is nil when there was none with this key, or one that
@@ -248,7 +267,7 @@ extension Connector {
 
   public func rowCount(_ entities: [Entity]) throws(ConnectorError) -> Int? { nil }
 
-  public var holdsJudgedRows: Bool { false }
+  public var looksApart: Bool { false }
 
   /// One group, and no more: a business system that commits each by itself gains nothing.
   public func perform(

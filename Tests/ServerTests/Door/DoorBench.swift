@@ -75,7 +75,10 @@ final class PhotoBusiness: Sendable {
 
     func mismatches(with package: Package) -> [Mismatch] { [] }
     func perform(_ group: [ConnectorOperation]) -> PerformResult { .notDone(reason: "none") }
-    func recall(_ operations: [OperationID]) -> [OperationOutcome?] { operations.map { _ in nil } }
+    func recall(_ operations: [ConnectorOperation]) -> [Recall] {
+      operations.map { _ in .notPerformed }
+    }
+    func abilities(of entity: Entity) -> ConnectorAbilities { .ofTests }
     func changedByOthers() -> Bool { false }
 
     private var image: RowImage? {
@@ -91,10 +94,11 @@ final class PhotoBusiness: Sendable {
     func read(_ entity: Entity, keys: [ObjectKey]) -> [RowImage] { image.map { [$0] } ?? [] }
 
     func load(
-      _ entities: [Entity], each: (Entity, [RowImage]) throws(ConnectorError) -> Void,
-      rejected: (RejectedRow) -> Void
-    ) throws(ConnectorError) {
-      try each(PhotoBusiness.photo, image.map { [$0] } ?? [])
+      _ scope: LoadScope, from place: LoadPlace?,
+      each: (LoadPage) throws(ConnectorError) -> Void, rejected: (RejectedRow) -> Void
+    ) throws(ConnectorError) -> LoadEnd {
+      try each(LoadPage(entity: PhotoBusiness.photo, rows: image.map { [$0] } ?? []))
+      return .snapshot
     }
 
     func content(

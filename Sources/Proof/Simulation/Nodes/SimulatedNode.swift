@@ -156,7 +156,7 @@ final class SimulatedNode {
       switch step {
       case .done, .retry: return nil
       case .perform(let operations): return .performed(connector.perform(operations))
-      case .recall(let ids): return .recalled(try connector.recall(ids))
+      case .recall(let operations): return .recalled(try connector.recall(operations))
       case .read(let entity, let keys): return .read(try connector.read(entity, keys: keys))
       }
     } catch {

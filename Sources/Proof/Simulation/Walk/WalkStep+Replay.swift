@@ -46,12 +46,12 @@ extension WalkStep {
     var refusal: WalkRefusal?
     for _ in 0..<16 {
       switch action {
-      case .ask(.recall(let ids)):
+      case .ask(.recall(let asked)):
         action = machine.take(
           model.kind.remembers
             ? .recalled(places.map(recalled))
             : .failed(ConnectorError("nothing is remembered", hint: "Decide.", isTransient: false)),
-          during: .recall(ids), mark: mark)
+          during: .recall(asked), mark: mark)
       case .ask(.perform(let asked)):
         if case .crash(let isPerformed) = reply {
           if isPerformed { _ = try perform(asked, places) }
@@ -86,10 +86,10 @@ extension WalkStep {
     throw WalkProblem(invariant: 9, problem: "the replay of a chain does not end")
   }
 
-  private func recalled(_ place: Int) -> OperationOutcome? {
+  private func recalled(_ place: Int) -> Recall {
     let entry = world.stored[place]
     return entry.isPerformed
-      ? .accepted(key: model.key(entry.performedKey), isRepeated: true) : nil
+      ? .performed(.accepted(key: model.key(entry.performedKey), isRepeated: true)) : .notPerformed
   }
 
   private mutating func end(_ places: [Int], _ machine: ReplayMachine) {
@@ -103,7 +103,7 @@ extension WalkStep {
         (world.stored[place].state, world.stored[place].outcome) = (.answered, .refused)
       case .notTried:
         (world.stored[place].state, world.stored[place].outcome) = (.answered, .notTried)
-      case nil:
+      case .unknown, nil:
         world.stored[place].state = .unknown
         world.isTroubled = true
       }

@@ -133,13 +133,14 @@ final class SimulatedReplay {
       say("performed", ids, SimulatedReplay.shown(result))
       if case .done(let outcomes, _) = result { try take(operations, outcomes) }
       return .performed(result)
-    case .recall(let ids):
+    case .recall(let operations):
       do throws(ConnectorError) {
-        let found = try connector.recall(ids)
-        say("recalled", ids.map { $0.text.prefix(6) }.joined(separator: " "), "\(found)")
-        for (id, outcome) in zip(ids, found) {
-          guard case .accepted(let key, _)? = outcome else { continue }
-          ledger.recalled(id, key)
+        let found = try connector.recall(operations)
+        let ids = operations.map { $0.id.text.prefix(6) }.joined(separator: " ")
+        say("recalled", ids, "\(found)")
+        for (operation, recall) in zip(operations, found) {
+          guard case .performed(.accepted(let key, _)) = recall else { continue }
+          ledger.recalled(operation.id, key)
         }
         return .recalled(found)
       } catch { return failed(error) }
@@ -166,6 +167,7 @@ final class SimulatedReplay {
     case .done(let outcomes, _): "\(outcomes)"
     case .notDone: "not done"
     case .unknown: "unknown"
+    case .waits(let thing): "waits for \(thing)"
     }
   }
 

@@ -273,8 +273,9 @@ final class SimulatedServer {
 
   private func rowsNow(_ entity: Entity) throws -> [RowImage] {
     var rows: [RowImage] = []
-    try MemoryConnector(business).load(
-      [entity], each: { _, batch throws(ConnectorError) in rows += batch }, rejected: { _ in })
+    _ = try MemoryConnector(business).load(
+      LoadScope(entities: [entity]), from: nil,
+      each: { page throws(ConnectorError) in rows += page.rows }, rejected: { _ in })
     return rows
   }
 

@@ -149,8 +149,9 @@ final class ConnectorProof {
   func load(_ entity: Entity) throws -> (rows: [RowImage], rejected: [RejectedRow]) {
     var rows: [RowImage] = []
     var rejected: [RejectedRow] = []
-    try connector.load(
-      stage.package.entities, each: { if $0.name == entity.name { rows += $1 } },
+    _ = try connector.load(
+      LoadScope(entities: stage.package.entities), from: nil,
+      each: { if $0.entity.name == entity.name { rows += $0.rows } },
       rejected: { rejected.append($0) })
     return (rows, rejected)
   }
@@ -160,10 +161,10 @@ final class ConnectorProof {
     var rows: [String: [RowImage]] = [:]
     var isFirst = true
     var problem: (any Error)?
-    try connector.load(
-      stage.package.entities,
-      each: { entity, images in
-        rows[entity.name, default: []] += images
+    _ = try connector.load(
+      LoadScope(entities: stage.package.entities), from: nil,
+      each: { page in
+        rows[page.entity.name, default: []] += page.rows
         guard isFirst else { return }
         isFirst = false
         do { try during() } catch { problem = error }

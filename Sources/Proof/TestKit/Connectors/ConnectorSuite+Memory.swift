@@ -33,17 +33,20 @@ extension ConnectorSuite {
     ConnectorCase("What was performed is recalled after a restart, what was refused is not") {
       proof in
       guard proof.stage.remembersOperations else { return }
-      let ids = [proof.newID(), proof.newID()]
-      proof.equal(try proof.connector.recall(ids), [nil, nil], "before anything was performed")
       let create = proof.operation(
         .create, booking, nil, ["flightID": .integer(17), "passenger": .text("Cleo")])
       let refused = proof.operation(
         .create, booking, nil, ["flightID": .integer(18), "passenger": .text("Cleo")])
+      let never = proof.operation(.delete, booking, ann, base: annBase)
+      proof.equal(
+        try proof.connector.recall([create, refused]), [.notPerformed, .notPerformed],
+        "before anything was performed")
       let (outcomes, _) = proof.perform(create)
       _ = proof.perform(refused)
       try proof.restart()
-      let recalled = try proof.connector.recall([refused.id, create.id, proof.newID()])
-      proof.equal(recalled, [nil, outcomes.first, nil], "recalled")
+      let recalled = try proof.connector.recall([refused, create, never])
+      proof.equal(
+        recalled, [.notPerformed, Recall(recorded: outcomes.first), .notPerformed], "recalled")
     },
     ConnectorCase("A refused operation may be tried again under its id") { proof in
       let create = proof.operation(
@@ -55,7 +58,9 @@ extension ConnectorSuite {
     ConnectorCase("Recall says that it cannot tell where nothing is remembered") { proof in
       guard !proof.stage.remembersOperations else { return }
       do throws(ConnectorError) {
-        let recalled = try proof.connector.recall([proof.newID()])
+        let recalled = try proof.connector.recall([
+          proof.operation(.delete, booking, ann, base: annBase)
+        ])
         proof.expect(false, "answered \(recalled)")
       } catch {
         proof.expect(!error.hint.isEmpty, "no hint")

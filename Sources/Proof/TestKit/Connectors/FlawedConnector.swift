@@ -50,7 +50,7 @@ package final class FlawedConnector: Connector {
     var touched: [RowImage] = []
     for operation in group {
       switch outcomes.last {
-      case .refused, .notTried:
+      case .refused, .notTried, .unknown:
         outcomes.append(.notTried)
         continue
       case .accepted, nil: break
@@ -70,9 +70,7 @@ package final class FlawedConnector: Connector {
     return .done(outcomes, touched: touched)
   }
 
-  package func recall(
-    _ operations: [OperationID]
-  ) throws(ConnectorError) -> [OperationOutcome?] {
+  package func recall(_ operations: [ConnectorOperation]) throws(ConnectorError) -> [Recall] {
     guard !flaws.contains(.unknownAlways) else {
       throw ConnectorError(
         "the business system does not tell", hint: "It is a planted bug.", isTransient: false)
@@ -86,6 +84,8 @@ package final class FlawedConnector: Connector {
     try inner.mismatches(with: package)
   }
 
+  package func abilities(of entity: Entity) -> ConnectorAbilities { inner.abilities(of: entity) }
+
   package func lead(_ store: String) { inner.lead(store) }
 
   package func takeLead(again: Bool) throws(ConnectorError) -> Bool {
@@ -97,10 +97,10 @@ package final class FlawedConnector: Connector {
   }
 
   package func load(
-    _ entities: [Entity], each: (Entity, [RowImage]) throws(ConnectorError) -> Void,
-    rejected: (RejectedRow) -> Void
-  ) throws(ConnectorError) {
-    try inner.load(entities, each: each, rejected: rejected)
+    _ scope: LoadScope, from place: LoadPlace?,
+    each: (LoadPage) throws(ConnectorError) -> Void, rejected: (RejectedRow) -> Void
+  ) throws(ConnectorError) -> LoadEnd {
+    try inner.load(scope, from: place, each: each, rejected: rejected)
   }
 
   package func slice(
@@ -126,6 +126,6 @@ package final class FlawedConnector: Connector {
   }
 
   package var isUnreachable: Bool { inner.isUnreachable }
-  package var holdsJudgedRows: Bool { inner.holdsJudgedRows }
+  package var looksApart: Bool { inner.looksApart }
   package var lookInterval: Duration { inner.lookInterval }
 }

@@ -10,8 +10,6 @@ final class TestConnector: Connector {
   private let doubts: TestDoubts
   private let gate: TestGate
 
-  var holdsJudgedRows: Bool { memory.holdsJudgedRows }
-
   init(_ business: MemoryBusiness, _ doubts: TestDoubts, _ gate: TestGate) {
     memory = MemoryConnector(business)
     self.doubts = doubts
@@ -22,6 +20,8 @@ final class TestConnector: Connector {
     try memory.mismatches(with: package)
   }
 
+  func abilities(of entity: Entity) -> ConnectorAbilities { memory.abilities(of: entity) }
+
   func perform(_ group: [ConnectorOperation]) -> PerformResult {
     gate.pass()
     guard let isPerformed = doubts.begin(group) else { return memory.perform(group) }
@@ -29,8 +29,8 @@ final class TestConnector: Connector {
     return .unknown(reason: "the test leaves open whether it was performed")
   }
 
-  func recall(_ operations: [OperationID]) throws(ConnectorError) -> [OperationOutcome?] {
-    guard !doubts.contain(operations) else {
+  func recall(_ operations: [ConnectorOperation]) throws(ConnectorError) -> [Recall] {
+    guard !doubts.contain(operations.map(\.id)) else {
       throw ConnectorError(
         "the test leaves open whether it was performed", hint: "acceptAll() ends that.",
         isTransient: false)
@@ -43,9 +43,11 @@ final class TestConnector: Connector {
   }
 
   func load(
-    _ entities: [Entity], each: (Entity, [RowImage]) throws(ConnectorError) -> Void,
-    rejected: (RejectedRow) -> Void
-  ) throws(ConnectorError) { try memory.load(entities, each: each, rejected: rejected) }
+    _ scope: LoadScope, from place: LoadPlace?,
+    each: (LoadPage) throws(ConnectorError) -> Void, rejected: (RejectedRow) -> Void
+  ) throws(ConnectorError) -> LoadEnd {
+    try memory.load(scope, from: place, each: each, rejected: rejected)
+  }
 
   func content(
     _ entity: Entity, key: ObjectKey, position: Int, offset: Int64, count: Int

@@ -26,7 +26,14 @@ public final class MemoryConnector: Connector {
   private var hasCompared = false
   private var leadership: (store: String, term: Int?)?
 
-  public var holdsJudgedRows: Bool { business.holdsJudgedRows }
+  public func abilities(of entity: Entity) -> ConnectorAbilities {
+    let notes = business.notesChanges
+    return ConnectorAbilities(
+      atomicGroups: business.isTransactional,
+      memory: business.remembersOperations ? .operations : .none,
+      conditionalWrites: business.holdsJudgedRows, changes: notes ? .cursor : .poll,
+      reportsDeletes: notes, snapshots: true)
+  }
 
   public init(_ business: MemoryBusiness) { self.business = business }
 
@@ -86,7 +93,7 @@ public final class MemoryConnector: Connector {
     return result
   }
 
-  public func recall(_ operations: [OperationID]) throws(ConnectorError) -> [OperationOutcome?] {
+  public func recall(_ operations: [ConnectorOperation]) throws(ConnectorError) -> [Recall] {
     try meet(.recall)
     try takeOver()
     guard business.remembersOperations else {
@@ -95,12 +102,13 @@ public final class MemoryConnector: Connector {
         hint: "Compare its rows with what was sent, then mark the operation accepted or refused.",
         isTransient: false)
     }
-    guard !business.isRunning(operations) || business.flaws.contains(.recallTooEarly) else {
+    let ids = operations.map(\.id)
+    guard !business.isRunning(ids) || business.flaws.contains(.recallTooEarly) else {
       throw ConnectorError(
         "A transaction of these operations is still running", hint: "It is tried again.",
         isTransient: true)
     }
-    return business.recall(operations)
+    return business.recall(ids).map { Recall(recorded: $0) }
   }
 
   public func read(_ entity: Entity, keys: [ObjectKey]) throws(ConnectorError) -> [RowImage] {
@@ -110,22 +118,23 @@ public final class MemoryConnector: Connector {
   }
 
   public func load(
-    _ entities: [Entity], each: (Entity, [RowImage]) throws(ConnectorError) -> Void,
-    rejected: (RejectedRow) -> Void
-  ) throws(ConnectorError) {
+    _ scope: LoadScope, from place: LoadPlace?,
+    each: (LoadPage) throws(ConnectorError) -> Void, rejected: (RejectedRow) -> Void
+  ) throws(ConnectorError) -> LoadEnd {
     let fault = business.fault(at: .load)
     if fault == .away || fault == .timeoutBeforeCommit { throw MemoryConnector.away }
     let tables = business.tables
-    for (index, entity) in entities.enumerated() {
+    for (index, entity) in scope.entities.enumerated() {
       let rows = (tables[entity.name] ?? [:]).sorted { $0.key.text < $1.key.text }
       let all = rows.map { RowImage(entity, $0.key, $0.value) }
       for row in all.compactMap(\.rejected) { rejected(row) }
       let images = all.filter { $0.rejected == nil }
-      let isTorn = fault != nil && index == entities.count - 1
+      let isTorn = fault != nil && index == scope.entities.count - 1
       let given = isTorn ? Array(images.prefix(images.count / 2)) : images
-      if !given.isEmpty { try each(entity, given) }
+      if !given.isEmpty { try each(LoadPage(entity: entity, rows: given)) }
       if isTorn { throw MemoryConnector.away }
     }
+    return .snapshot
   }
 
   public func slice(

@@ -94,7 +94,7 @@ public final class PostgreSQLConnector: Connector {
     } catch { return [.notDone(reason: error.description)] }
   }
 
-  public func recall(_ operations: [OperationID]) throws(ConnectorError) -> [OperationOutcome?] {
+  public func recall(_ operations: [ConnectorOperation]) throws(ConnectorError) -> [Recall] {
     guard settings.remembersOperations else {
       throw ConnectorError(
         "The business database \(settings.address) does not record performed operations",
@@ -105,12 +105,14 @@ public final class PostgreSQLConnector: Connector {
     _ = try writer()
     let outcomes = try asking { (connection) throws(PostgreSQLError) in
       try connection.execute("BEGIN; SET LOCAL lock_timeout = \(settings.lockMilliseconds)")
-      let outcomes = try AppliedOperations.recall(operations, connection)
+      let outcomes = try AppliedOperations.recall(operations.map(\.id), connection)
       try connection.execute("ROLLBACK")
       return outcomes
     }
-    let isForgotten = zip(operations, outcomes).contains { $1 == nil && !doubted.contains($0) }
-    guard let leadership, leadership.isFirst, isForgotten else { return outcomes }
+    let isForgotten = zip(operations, outcomes).contains { $1 == nil && !doubted.contains($0.id) }
+    guard let leadership, leadership.isFirst, isForgotten else {
+      return outcomes.map { Recall(recorded: $0) }
+    }
     throw ConnectorError(
       "The business database \(settings.address) was never used with this data folder, or what it "
         + "recorded of performed operations was removed",
@@ -156,8 +158,16 @@ public final class PostgreSQLConnector: Connector {
     return !changes.hints.isEmpty
   }
 
-  /// The row and those that decide its partition are locked before they are judged.
-  public var holdsJudgedRows: Bool { true }
+  /// The row and those that decide its partition are locked before they are judged. Triggers of Ferry
+  /// give a cursor.
+  public func abilities(of entity: Entity) -> ConnectorAbilities {
+    let isPrepared: Bool
+    do throws(ConnectorError) { isPrepared = try writer().isPrepared } catch { isPrepared = false }
+    return ConnectorAbilities(
+      atomicGroups: true, memory: settings.remembersOperations ? .operations : .none,
+      conditionalWrites: true, changes: isPrepared ? .cursor : .poll,
+      reportsDeletes: isPrepared, snapshots: true)
+  }
 
   /// Under change every few milliseconds.
   public var lookInterval: Duration {
@@ -176,11 +186,11 @@ public final class PostgreSQLConnector: Connector {
   }
 
   public func load(
-    _ entities: [Entity], each: (Entity, [RowImage]) throws(ConnectorError) -> Void,
-    rejected: (RejectedRow) -> Void
-  ) throws(ConnectorError) {
+    _ scope: LoadScope, from place: LoadPlace?,
+    each: (LoadPage) throws(ConnectorError) -> Void, rejected: (RejectedRow) -> Void
+  ) throws(ConnectorError) -> LoadEnd {
     // An operation of the business system makes no rows.
-    let entities = entities.filter { !$0.isOperation }
+    let entities = scope.entities.filter { !$0.isOperation }
     let address = settings.address
     let reader = try begin()
     do throws(ConnectorError) {
@@ -198,6 +208,7 @@ public final class PostgreSQLConnector: Connector {
       throw error
     }
     end(reader)
+    return .snapshot
   }
 
   /// Of a large table what its statistics say: to count it takes as long as a part of its load.

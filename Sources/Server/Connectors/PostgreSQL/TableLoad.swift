@@ -13,7 +13,7 @@ struct TableLoad {
   init(_ table: EntityTable) { self.table = table }
 
   mutating func take(
-    _ line: UnsafeRawBufferPointer, each: (Entity, [RowImage]) throws(ConnectorError) -> Void,
+    _ line: UnsafeRawBufferPointer, each: (LoadPage) throws(ConnectorError) -> Void,
     rejected: (RejectedRow) -> Void
   ) throws(ConnectorError) {
     switch table.row(TableLoad.fields(line)) {
@@ -24,15 +24,15 @@ struct TableLoad {
           entity: table.entity.name, key: table.entity.key(of: values), values: values))
     }
     guard batch.count == TableLoad.batchRows else { return }
-    try each(table.entity, batch)
+    try each(LoadPage(entity: table.entity, rows: batch))
     batch.removeAll(keepingCapacity: true)
   }
 
   mutating func finish(
-    each: (Entity, [RowImage]) throws(ConnectorError) -> Void
+    each: (LoadPage) throws(ConnectorError) -> Void
   ) throws(ConnectorError) {
     guard !batch.isEmpty else { return }
-    try each(table.entity, batch)
+    try each(LoadPage(entity: table.entity, rows: batch))
     batch = []
   }
 

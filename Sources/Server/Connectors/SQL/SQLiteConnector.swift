@@ -64,7 +64,7 @@ public final class SQLiteConnector: Connector {
     }
   }
 
-  public func recall(_ operations: [OperationID]) throws(ConnectorError) -> [OperationOutcome?] {
+  public func recall(_ operations: [ConnectorOperation]) throws(ConnectorError) -> [Recall] {
     guard settings.remembersOperations else {
       throw ConnectorError(
         "The business database \(path) does not record performed operations",
@@ -72,8 +72,8 @@ public final class SQLiteConnector: Connector {
         isTransient: false)
     }
     return try asking { (connection) throws(SQLiteError) in
-      try AppliedOperations.recall(operations, connection)
-    }
+      try AppliedOperations.recall(operations.map(\.id), connection)
+    }.map { Recall(recorded: $0) }
   }
 
   public func read(_ entity: Entity, keys: [ObjectKey]) throws(ConnectorError) -> [RowImage] {
@@ -151,8 +151,20 @@ public final class SQLiteConnector: Connector {
     return BusinessChanges(cursor: nil, hints: try isChangedByOthers() ? [.anything] : [])
   }
 
-  /// `BEGIN IMMEDIATE` keeps every other writer away.
-  public var holdsJudgedRows: Bool { true }
+  /// `BEGIN IMMEDIATE` keeps every other writer away from judged rows. Triggers of Ferry give a cursor.
+  public func abilities(of entity: Entity) -> ConnectorAbilities {
+    let hasTriggers: Bool
+    do throws(ConnectorError) {
+      hasTriggers = try asking { (connection) throws(SQLiteError) in
+        guard try ChangeEntries.exist(connection) else { return false }
+        return try !ChangeEntries.tablesWithoutTriggers(connection, tables).contains(entity.name)
+      }
+    } catch { hasTriggers = false }
+    return ConnectorAbilities(
+      atomicGroups: true, memory: settings.remembersOperations ? .operations : .none,
+      conditionalWrites: true, changes: hasTriggers ? .cursor : .poll,
+      reportsDeletes: hasTriggers, snapshots: true)
+  }
 
   /// A look at the entries costs a page read as long as nobody writes.
   public var lookInterval: Duration { seen == nil ? .milliseconds(250) : .milliseconds(50) }
@@ -161,12 +173,12 @@ public final class SQLiteConnector: Connector {
   static let batchRows: Int = 1_000
 
   public func load(
-    _ entities: [Entity], each: (Entity, [RowImage]) throws(ConnectorError) -> Void,
-    rejected: (RejectedRow) -> Void
-  ) throws(ConnectorError) {
+    _ scope: LoadScope, from place: LoadPlace?,
+    each: (LoadPage) throws(ConnectorError) -> Void, rejected: (RejectedRow) -> Void
+  ) throws(ConnectorError) -> LoadEnd {
     try inSnapshot { (connection) throws(ConnectorError) in
       // An operation of the business system makes no rows.
-      for entity in entities where !entity.isOperation {
+      for entity in scope.entities where !entity.isOperation {
         let table = try tables.table(of: entity)
         var batch: [RowImage] = []
         batch.reserveCapacity(SQLiteConnector.batchRows)
@@ -178,13 +190,14 @@ public final class SQLiteConnector: Connector {
               RowImage(entity: entity.name, key: entity.key(of: values), values: values))
           }
           if batch.count == SQLiteConnector.batchRows {
-            try each(entity, batch)
+            try each(LoadPage(entity: entity, rows: batch))
             batch.removeAll(keepingCapacity: true)
           }
         }
-        if !batch.isEmpty { try each(entity, batch) }
+        if !batch.isEmpty { try each(LoadPage(entity: entity, rows: batch)) }
       }
     }
+    return .snapshot
   }
 
   public func slice(

@@ -121,11 +121,11 @@ public actor LoadHost {
           throw ConnectorError(error.message, hint: error.hint, isTransient: error.isTransient)
         }
       }
-      try connector.load(
-        service.rules.loadOrder,
-        each: { entity, rows throws(ConnectorError) in
-          try keeping { () throws(ServerError) in try feed.add(entity, rows) }
-          report.add(rows.count)
+      _ = try connector.load(
+        LoadScope(entities: service.rules.loadOrder), from: nil,
+        each: { page throws(ConnectorError) in
+          try keeping { () throws(ServerError) in try feed.add(page.entity, page.rows) }
+          report.add(page.rows.count)
         }, rejected: { row in service.stage(ticket, rejected: row) })
       try keeping { () throws(ServerError) in try feed.finish() }
     } catch {

@@ -100,9 +100,10 @@ public actor ReplayHost {
   }
 
   private func warnOfJudgement() {
-    guard !connector.holdsJudgedRows else { return }
     let rules = service.rules
-    let judged = rules.package.entities.filter { rules.isJudged($0) }.map(\.name)
+    let judged = rules.package.entities.filter {
+      rules.isJudged($0) && !connector.abilities(of: $0).conditionalWrites
+    }.map(\.name)
     guard !judged.isEmpty else { return }
     world.log.warn(
       "the business system cannot hold a row between the check of rights and the write. If a row "
@@ -192,8 +193,8 @@ public actor ReplayHost {
       let result = connector.perform(operations)
       TraceLog(world: world).performed([operations], [result], service.traces, since: start)
       return performed(result)
-    case .recall(let ids):
-      do throws(ConnectorError) { return .recalled(try connector.recall(ids)) } catch {
+    case .recall(let operations):
+      do throws(ConnectorError) { return .recalled(try connector.recall(operations)) } catch {
         return .failed(error)
       }
     case .read(let entity, let keys):
@@ -217,7 +218,7 @@ public actor ReplayHost {
     let now = world.clock.moment
     if let lastLook, now < lastLook.advanced(by: connector.lookInterval) { return false }
     lastLook = now
-    let number = await service.beginLook()
+    let number = await service.beginLook(forRows: connector.looksApart)
     let changes: BusinessChanges
     do throws(ConnectorError) { changes = try connector.changes(since: cursor) } catch {
       breaker.note(isReached: !connector.isUnreachable, now)
@@ -239,7 +240,7 @@ public actor ReplayHost {
     }
     nextQuietCursor = now.advanced(by: .seconds(1))
     do throws(ServerError) {
-      let needsLoad = try await service.take(changes)
+      let needsLoad = try await service.take(changes, of: number)
       // Only what the service has taken is behind us.
       cursor = isQuiet ? changes.cursor ?? cursor : changes.cursor
       await service.endLook(number, needsLoad: needsLoad)

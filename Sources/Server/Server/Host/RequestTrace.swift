@@ -200,12 +200,14 @@ struct TraceLog: Sendable {
     switch result {
     case .notDone: return "notDone"
     case .unknown: return "unknown"
+    case .waits: return "waits"
     case .done(let outcomes, _):
       guard outcomes.indices.contains(place) else { return nil }
       switch outcomes[place] {
       case .accepted: return nil
       case .refused(let refusal): return "refused \(refusal.code)"
       case .notTried: return "notTried"
+      case .unknown: return "unknown"
       }
     }
   }

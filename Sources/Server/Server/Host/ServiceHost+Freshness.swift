@@ -1,6 +1,6 @@
 /// Looks for changes of others, as the host that makes them reports them.
 extension ServiceHost {
-  func beginLook() -> Int64 { service.beginLook() }
+  func beginLook(forRows: Bool) -> Int64 { service.beginLook(forRows: forRows) }
 
   func endLook(_ look: Int64, needsLoad: Bool) { service.endLook(look, needsLoad: needsLoad) }
 

@@ -260,9 +260,9 @@ public actor ServiceHost {
   }
 
   /// Whether a load must begin from now on.
-  func take(_ changes: BusinessChanges) throws(ServerError) -> Bool {
+  func take(_ changes: BusinessChanges, of look: Int64) throws(ServerError) -> Bool {
     defer { wakeReaders() }
-    return try service.take(changes)
+    return try service.take(changes, of: look)
   }
 
   public func isLoaded() throws(ServerError) -> Bool { try service.isLoaded() }

@@ -11,17 +11,22 @@ extension Intake {
     }
   }
 
-  /// Notes what the business system hints at: objects are read by `nextReadBack`. Gives whether a
-  /// load must begin from now on.
+  /// Notes what the business system hints at: objects are read by `nextReadBack`, and rows that it
+  /// gave are written as of the beginning of `look`. Gives whether a load must begin from now on.
   ///
   /// `unwritten`: objects whose images of a replay are not written yet.
   func take(
-    _ changes: BusinessChanges, unwritten: @autoclosure () -> Set<ObjectName>
+    _ changes: BusinessChanges, of look: Int64?, unwritten: @autoclosure () -> Set<ObjectName>
   ) throws(ServerError) -> Bool {
+    defer { if let look { endMark(of: look) } }
+    // The cursor is kept after the rows that it has passed.
+    let written = try take(changes.rows, since: look.flatMap { lookMarks[$0] })
+    settled(written, unwritten: unwritten())
     var needsLoad = false
     for hint in changes.hints {
       switch hint {
       case .anything, .entity: needsLoad = true
+      case .rows: continue
       case .objects(let entity, let keys):
         guard package.entity(named: entity) != nil else { continue }
         guard readAgain.count + keys.count <= limits.hintedObjects else {
@@ -38,6 +43,29 @@ extension Intake {
       keepCursor()
     }
     return needsLoad
+  }
+
+  /// Writes rows as they were at the mark; gives the objects of which the cache now holds them. Those
+  /// that were touched since are read again, and all of them where there is no mark.
+  private func take(
+    _ rows: [RowImage], since mark: Mark?
+  ) throws(ServerError) -> [ObjectName] {
+    // Of two rows of one object the later one counts.
+    var newest: [ObjectName: RowImage] = [:]
+    for row in rows where rules.position(of: row.entity) != nil {
+      newest[ObjectName(entity: row.entity, key: row.key)] = row
+    }
+    guard !newest.isEmpty else { return [] }
+    guard let mark else {
+      for name in newest.keys { readLater(name, metAt: core.marks.moment) }
+      return []
+    }
+    let rows = newest.sorted { $0.key < $1.key }.map(\.value)
+    let (later, met) = try write(rows, readSince: mark)
+    for name in later { readLater(name, metAt: mark.moment) }
+    for name in met.names { core.marks.confirm(name) }
+    tell(met)
+    return met.names
   }
 
   /// Objects that are to be read, are being read, or whose images of a replay are not written yet:

@@ -4,16 +4,30 @@ import FerryWire
 /// Devices that want to know whether what they show is current.
 extension Intake {
   /// A look for changes of others begins. Call it before the business system is asked.
-  func beginLook(performing: Set<Int64>) -> Int64 {
+  ///
+  /// `forRows`: its answer may hold rows, which are written as of now.
+  func beginLook(performing: Set<Int64>, forRows: Bool) -> Int64 {
     let look = freshness.begin(performing: performing)
     lookMoments[look] = world.clock.moment
+    guard forRows else { return look }
+    do throws(ServerError) { lookMarks[look] = core.marks.begin(clock: try clock()) } catch {
+      // Without a mark the rows are read again.
+      world.log.warn(
+        "rows that the business system reports are read again", ("reason", error.description))
+    }
     return look
+  }
+
+  /// Its answer is taken, or there is none.
+  func endMark(of look: Int64) {
+    if let mark = lookMarks.removeValue(forKey: look) { core.marks.end(mark) }
   }
 
   /// The look has ended, and what it found is taken; `needsLoad`: a load begins for it.
   ///
   /// `unwritten`: objects whose images of a replay are not written yet.
   func endLook(_ look: Int64, needsLoad: Bool, unwritten: @autoclosure () -> Set<ObjectName>) {
+    endMark(of: look)
     freshness.end(look, waiting: toBeRead(unwritten()), loadAfter: needsLoad ? core.lastTask : nil)
     noteCaptured()
     wakeCurrent()
@@ -29,6 +43,7 @@ extension Intake {
 
   /// The business system could not be asked.
   func failLook(_ look: Int64) {
+    endMark(of: look)
     freshness.fail(look)
     lookMoments[look] = nil
     wakeCurrent()

@@ -233,11 +233,11 @@ extension Intake {
   ) throws(ServerError) -> [ObjectName] {
     guard reads.removeValue(forKey: task.id) != nil else { return [] }
     defer { core.marks.end(task.mark) }
-    guard let position = rules.position(of: task.entity.name) else { return [] }
+    guard rules.position(of: task.entity.name) != nil else { return [] }
     let later: Set<ObjectName>
     let met: MetRows
     do throws(ServerError) {
-      (later, met) = try take(rows, of: task, position)
+      (later, met) = try write(rows, readSince: task.mark)
     } catch {
       // The store did not take them; they are read once more.
       readAgain(task)
@@ -251,20 +251,22 @@ extension Intake {
     return met.names
   }
 
-  private func take(
-    _ rows: [RowImage], of task: ReadBackTask, _ position: Int
+  /// Writes rows as they were read after the mark, but for those that were touched since.
+  func write(
+    _ rows: [RowImage], readSince mark: Mark
   ) throws(ServerError) -> (later: Set<ObjectName>, met: MetRows) {
     try write { _, machine throws(StoreError) in
       var later: Set<ObjectName> = []
       var met = MetRows()
       for row in rows {
+        guard let position = rules.position(of: row.entity) else { continue }
         let name = ObjectName(entity: row.entity, key: row.key)
         let (version, isThere) = try cache.state(of: name)
         // A create that may have run was claimed while it was read.
         let mayBeNew =
           !isThere && core.claims.mayHaveMade(name.entity, readAt: Claims.always)
         if core.claims.holds(name) || mayBeNew
-          || core.marks.isTouched(name, version: version, since: task.mark)
+          || core.marks.isTouched(name, version: version, since: mark)
         {
           later.insert(name)
         } else {

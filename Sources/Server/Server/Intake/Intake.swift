@@ -17,6 +17,8 @@ final class Intake: ServiceRoom {
   var freshness = Freshness()
   /// When looks began whose findings are not all read.
   var lookMoments: [Int64: Timestamp] = [:]
+  /// Noted before the business system was asked, of looks whose answer may hold rows.
+  var lookMarks: [Int64: Mark] = [:]
   /// What no device gets; on a node that follows, as it was when it was last asked for.
   var rejectedRows = RejectedRows()
 

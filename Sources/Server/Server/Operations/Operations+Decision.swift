@@ -53,7 +53,7 @@ extension Operations {
       id: core.lastTask, name: name, rights: [rights],
       machine: ReplayMachine(
         [operation], mayHaveRun: true, isDecided: true, readBackKeys: limit),
-      step: .recall([operation.id]), mark: mark, marks: [mark])
+      step: .recall([operation]), mark: mark, marks: [mark])
     switch decision {
     case .again:
       // What was done is not done again, nor judged; the rights of the rest may never have been.

@@ -62,7 +62,7 @@ extension Operations {
         case .refused(let refusal)?:
           counts.refusals[PackageMeter.reason(of: refusal.code), default: 0] += 1
         case .notTried?: break
-        case nil: counts.unknown += 1
+        case .unknown?, nil: counts.unknown += 1
         }
       }
     }

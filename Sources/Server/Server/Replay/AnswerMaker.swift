@@ -25,6 +25,7 @@ struct AnswerMaker {
     case .refused(let refusal):
       return make(operation, .replayFailed, log: records(operation, refusal))
     case .notTried: return make(operation, .notTried, isToBeSentAgain: isOver)
+    case .unknown(let reason): return unknown(operation, reason: reason)
     }
   }
 

@@ -4,7 +4,7 @@ import FerryModel
 /// What the driver asks the business system next, for one chain of operations.
 public enum ReplayStep: Sendable, Equatable {
   /// `Connector.recall`: they may have been performed before.
-  case recall([OperationID])
+  case recall([ConnectorOperation])
   /// `Connector.perform`.
   case perform([ConnectorOperation])
   /// `Connector.read`: somebody touched these objects meanwhile, or they were not given.
@@ -17,7 +17,7 @@ public enum ReplayStep: Sendable, Equatable {
 
 /// What the business system said.
 public enum ReplayReport: Sendable, Equatable {
-  case recalled([OperationOutcome?])
+  case recalled([Recall])
   case performed(PerformResult)
   case read([RowImage])
   /// `recall` or `read` threw.
@@ -95,7 +95,7 @@ package struct ReplayMachine {
   }
 
   package mutating func start() -> Action {
-    if mayHaveRun { return .ask(.recall(operations.map(\.id))) }
+    if mayHaveRun { return .ask(.recall(operations)) }
     return goOn()
   }
 
@@ -155,12 +155,21 @@ package struct ReplayMachine {
     return goOn()
   }
 
-  private mutating func recalled(_ found: [OperationOutcome?]) -> Action {
+  private mutating func recalled(_ found: [Recall]) -> Action {
     guard found.count == operations.count else {
       return .giveUp(reason: "the business system remembered \(found.count) operations")
     }
     hasRecalled = true
-    for (index, outcome) in found.enumerated() where outcome != nil { outcomes[index] = outcome }
+    for (index, recall) in found.enumerated() {
+      switch recall {
+      case .performed(let outcome): outcomes[index] = outcome
+      case .notPerformed: continue
+      case .mayStillArrive:
+        return .park(.recall(operations), reason: "an earlier request may still arrive")
+      case .cannotTell(let reason, _):
+        return isDecided && !wasUnknown ? goOn() : .giveUp(reason: reason)
+      }
+    }
     if wasUnknown, outcomes.contains(where: { $0 == nil }) {
       return .release(
         reason: "the business system did not perform it",
@@ -186,10 +195,13 @@ package struct ReplayMachine {
       return goOn()
     case .notDone(let reason):
       return .release(reason: reason, mayHaveRun: outcomes.contains { $0 != nil })
+    case .waits:
+      return .release(
+        reason: "a credential of its user is missing", mayHaveRun: outcomes.contains { $0 != nil })
     case .unknown(let reason):
       guard !wasUnknown else { return .giveUp(reason: reason) }
       wasUnknown = true
-      return .ask(.recall(operations.map(\.id)))
+      return .ask(.recall(operations))
     }
   }
 

@@ -85,17 +85,21 @@ extension Service {
     return try intake.sourceCursor()
   }
 
-  /// Notes what the business system hints at: objects are read by `nextReadBack`. Gives whether a
-  /// load must begin from now on.
-  public func take(_ changes: BusinessChanges) throws(ServerError) -> Bool {
+  /// Notes what the business system hints at: objects are read by `nextReadBack`, and rows that it
+  /// gave are written as of the beginning of `look`. Gives whether a load must begin from now on.
+  public func take(
+    _ changes: BusinessChanges, of look: Int64? = nil
+  ) throws(ServerError) -> Bool {
     defer { handOut() }
-    return try intake.take(changes, unwritten: operations.unwritten)
+    return try intake.take(changes, of: look, unwritten: operations.unwritten)
   }
 
   /// A look for changes of others begins. Call it before the business system is asked.
-  public func beginLook() -> Int64 {
+  ///
+  /// `forRows`: its answer may hold rows (`ChangeHint.rows`).
+  public func beginLook(forRows: Bool = false) -> Int64 {
     defer { handOut() }
-    return intake.beginLook(performing: operations.performing)
+    return intake.beginLook(performing: operations.performing, forRows: forRows)
   }
 
   /// The look has ended, and what it found is taken; `needsLoad`: a load begins for it.

@@ -1,0 +1,50 @@
+import FerryWorld
+
+/// What a request carries so that the business system knows who asks.
+public struct Credential: Sendable, Equatable {
+  public enum Kind: Sendable, Equatable {
+    case password(user: String, password: String)
+    /// An access token, for `Authorization: Bearer`.
+    case bearer(String)
+    /// The value of a `Cookie` header of a single sign-on.
+    case cookie(String)
+    /// A client certificate with its chain, and its key, both PEM.
+    case certificate(chain: String, key: String)
+    /// An assertion that stands in a header of its own.
+    case header(name: String, value: String)
+  }
+
+  public let kind: Kind
+  /// The moment of `WorldClock.moment` from which on it is of no use; nil where nobody knows.
+  public let expires: Timestamp?
+
+  public init(_ kind: Kind, expires: Timestamp? = nil) {
+    self.kind = kind
+    self.expires = expires
+  }
+}
+
+/// Gives credentials for a business system. Several threads ask one source at a time; it may block.
+public protocol CredentialSource: Sendable {
+  /// What requests of this user carry; of the technical user where `user` is nil. Nil where there is
+  /// none: an operation of that user then waits (`PerformResult.waits`), and it is never sent as
+  /// another user.
+  ///
+  /// `rejected`: what the source gave before and the business system did not accept; a source gives
+  /// another one or nil. Throws where it cannot be asked at present.
+  func credential(
+    for user: String?, insteadOf rejected: Credential?
+  ) throws(ConnectorError) -> Credential?
+}
+
+extension CredentialSource {
+  public func credential(for user: String?) throws(ConnectorError) -> Credential? {
+    try credential(for: user, insteadOf: nil)
+  }
+}
+
+/// What an operation waits for that others must bring.
+public enum AwaitedThing: Sendable, Hashable {
+  /// A credential of this user, with which the business system lets the user in.
+  case credential(String)
+}
