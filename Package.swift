@@ -147,6 +147,13 @@ let server: [Target] = [
       "FerryModel", "FerryJSON", "FerryWire", "FerryWorld", "FerryHTTP", "FerryCrypto",
       "FerryCompression", "FerryConnector",
     ]),
+  // A service as business system: Ferry's own client, waited for on the connector's thread.
+  module(
+    "FerryODataConnector", "Server/Connectors/OData",
+    [
+      "FerryConnector", "FerryModel", "FerryOData", "FerryODataClient", "FerryHTTP",
+      "FerryHTTPClient", "FerryWorld",
+    ]),
   // Where a server keeps what must outlive it (Decision 0036).
   module(
     "FerrySQLiteStore", "Server/SQLiteStore",
@@ -167,6 +174,9 @@ let server: [Target] = [
 let tools: [Target] = [
   module("FerryArguments", "Tools/Arguments", ["FerryModel"]),
   module("FerryGenerator", "Tools/Generator", ["FerryModel", "FerryJSON", "FerrySQLite"]),
+  module(
+    "FerryODataReading", "Tools/ODataReading",
+    ["FerryGenerator", "FerryModel", "FerryOData", "FerryODataClient", "FerryODataConnector"]),
   program(
     "FerryGenerate", "Sources/Tools/Programs/FerryGenerate", ["FerryGenerator", "FerryModel"]),
   // What tests of the kit kill.
@@ -291,6 +301,12 @@ let testTargets: [Target] = [
     [
       "FerryConnector", "FerryMemoryConnector", "FerrySQLConnector", "FerryTestKit", "FerryModel",
       "FerrySQLite", "FerryFlights", "FerryCrypto",
+    ]),
+  tests(
+    "FerryODataConnectorTests", "ODataConnectorTests",
+    [
+      "FerryODataConnector", "FerryODataReading", "FerryConnector", "FerryGenerator", "FerryModel",
+      "FerryOData", "FerryHTTP", "FerryHTTPClient", "FerryWorld",
     ]),
   tests(
     "FerrySQLiteTests", "SQLiteTests", ["FerrySQLite", "FerryCrypto", "FerryFaultVFS"]),
@@ -424,13 +440,14 @@ var products: [Product] = [
         "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLConnector", "FerryConnector",
         "FerrySQLite", "FerryCrypto", "FerryGenerator",
         "FerryWire", "FerryPostgreSQL", "FerryPostgreSQLConnector", "FerryPostgreSQLStore",
+        "FerryODataConnector",
       ]),
     program(
       "FerryCommand", "Sources/Tools/Programs/FerryCommand",
       [
         "FerryArguments", "FerryGenerator", "FerryModel", "FerryJSON",
-        "FerryODataShell", "FerryOData", "FerryODataClient", "FerryHTTP", "FerryHTTPClient",
-        "FerryHTTPServer", "FerryOpenID", "FerryIssuers", "FerryServer",
+        "FerryODataShell", "FerryOData", "FerryODataClient", "FerryODataReading", "FerryHTTP",
+        "FerryHTTPClient", "FerryHTTPServer", "FerryOpenID", "FerryIssuers", "FerryServer",
         "FerrySQLiteStore", "Ferry", "FerryInspection", "FerrySimulation",
         "FerryPasswords", "FerryWorld",
         "FerrySQLite", "FerryWire",

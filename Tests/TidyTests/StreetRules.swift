@@ -24,7 +24,8 @@ enum StreetRules {
     "kit": Street("Sources/Kit", ["ground"]),
     "oData": Street("Sources/OData", ["libraries", "ground", "kit"]),
     "server": Street(
-      "Sources/Server", ["libraries", "ground", "kit"], and: ["FerryModel", "FerryWire"]),
+      "Sources/Server", ["libraries", "ground", "kit"],
+      and: ["FerryModel", "FerryWire", "FerryOData", "FerryODataClient"]),
     "tools": Street("Sources/Tools", ships, and: ["FerrySimulation"]),
     "proof": Street("Sources/Proof", ships.union(["libraries"])),
     "samples": Street("Samples", ships.union(["proof"])),
