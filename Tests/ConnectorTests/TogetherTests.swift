@@ -46,6 +46,7 @@ struct TogetherTests {
           case .accepted(let key, _): "accepted \(key.text)"
           case .refused(let refusal): "refused \(refusal.code)"
           case .notTried: "not tried"
+          case .unknown: "unknown"
           }
         }.joined(separator: ", ")
       case .notDone: return "not done"
