@@ -151,6 +151,13 @@ let server: [Target] = [
       "FerryModel", "FerryJSON", "FerryWire", "FerryWorld", "FerryHTTP", "FerryCrypto",
       "FerryCompression", "FerryConnector",
     ]),
+  // A service as business system: Ferry's own client, waited for on the connector's thread.
+  module(
+    "FerryODataConnector", "Server/Connectors/OData",
+    [
+      "FerryConnector", "FerryModel", "FerryOData", "FerryODataClient", "FerryHTTP",
+      "FerryHTTPClient", "FerryWorld",
+    ]),
   // Where a server keeps what must outlive it (Decision 0036).
   module(
     "FerrySQLiteStore", "Server/SQLiteStore",
@@ -178,6 +185,9 @@ let server: [Target] = [
 let tools: [Target] = [
   module("FerryArguments", "Tools/Arguments", ["FerryModel"]),
   module("FerryGenerator", "Tools/Generator", ["FerryModel", "FerryJSON", "FerrySQLite"]),
+  module(
+    "FerryODataReading", "Tools/ODataReading",
+    ["FerryGenerator", "FerryModel", "FerryOData", "FerryODataClient", "FerryODataConnector"]),
   program(
     "FerryGenerate", "Sources/Tools/Programs/FerryGenerate", ["FerryGenerator", "FerryModel"]),
   // What tests of the kit kill.
@@ -315,6 +325,12 @@ let testTargets: [Target] = [
       "FerryConnector", "FerryMemoryConnector", "FerrySQLConnector", "FerryConformance",
       "FerryModel",
       "FerrySQLite", "FerryFlights", "FerryCrypto",
+    ]),
+  tests(
+    "FerryODataConnectorTests", "ODataConnectorTests",
+    [
+      "FerryODataConnector", "FerryODataReading", "FerryConnector", "FerryGenerator", "FerryModel",
+      "FerryOData", "FerryHTTP", "FerryHTTPClient", "FerryWorld",
     ]),
   tests(
     "FerrySQLiteTests", "SQLiteTests", ["FerrySQLite", "FerryCrypto", "FerryFaultVFS"]),
@@ -462,14 +478,14 @@ var products: [Product] = [
         "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLConnector", "FerryConnector",
         "FerrySQLite", "FerryCrypto", "FerryGenerator",
         "FerryWire", "FerryPostgreSQL", "FerryPostgreSQLConnector", "FerryPostgreSQLStore",
-        "FerryODataFace",
+        "FerryODataFace", "FerryODataConnector",
       ]),
     program(
       "FerryCommand", "Sources/Tools/Programs/FerryCommand",
       [
         "FerryArguments", "FerryGenerator", "FerryModel", "FerryJSON",
-        "FerryODataShell", "FerryOData", "FerryODataClient", "FerryHTTP", "FerryHTTPClient",
-        "FerryHTTPServer", "FerryOpenID", "FerryIssuers", "FerryServer",
+        "FerryODataShell", "FerryOData", "FerryODataClient", "FerryODataReading", "FerryHTTP",
+        "FerryHTTPClient", "FerryHTTPServer", "FerryOpenID", "FerryIssuers", "FerryServer",
         "FerrySQLiteStore", "Ferry", "FerryInspection", "FerrySimulation",
         "FerryPasswords", "FerryWorld",
         "FerrySQLite", "FerryWire",

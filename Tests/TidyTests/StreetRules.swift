@@ -25,8 +25,11 @@ enum StreetRules {
     "oData": Street("Sources/OData", ["libraries", "ground", "kit"]),
     "server": Street(
       "Sources/Server", ["libraries", "ground", "kit"],
-      // The last three: packages as services of OData (Decision 0123).
-      and: ["FerryModel", "FerryWire", "FerryODataService", "FerryOData", "FerryODataAddress"]),
+      // The last: packages as services of OData, and services of OData as business systems (0122, 0123).
+      and: [
+        "FerryModel", "FerryWire", "FerryOData", "FerryODataAddress", "FerryODataClient",
+        "FerryODataService",
+      ]),
     "tools": Street("Sources/Tools", ships, and: ["FerrySimulation"]),
     "proof": Street("Sources/Proof", ships.union(["libraries"])),
     "samples": Street("Samples", ships.union(["proof"])),

@@ -5,6 +5,8 @@ public struct DatabaseSchema: Sendable, Equatable {
   /// In the order of their names.
   public let tables: [Table]
   public let views: [String]
+  /// What the business system has and no table can be.
+  public var leftOut: [Note] = []
 
   /// A table as it was declared.
   public struct Table: Sendable, Equatable {
@@ -22,6 +24,10 @@ public struct DatabaseSchema: Sendable, Equatable {
     public let hasChecks: Bool
     /// What the database itself says of it, for people.
     public var comment: String?
+    /// What one of its objects is called; nil where the table's name must do.
+    public var objectName: String?
+    /// What the business system lets nobody do.
+    public var forbidden: Set<OperationKind> = []
 
     /// SQLite takes names without regard to case, and so does this; where two differ by nothing
     /// else it is the exact one.

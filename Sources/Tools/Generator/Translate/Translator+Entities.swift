@@ -2,6 +2,7 @@ import FerryModel
 
 extension Translator {
   mutating func makeEntities() throws(GeneratorError) {
+    notes += schema.leftOut
     for view in schema.views {
       notes.append(
         Note(
@@ -37,7 +38,10 @@ extension Translator {
     }
     let wanted = schema.tables.enumerated().filter { names[$0.element.name] == nil }
       .map { index, table in
-        (table.name, Naming.typeName(table.name, fallback: "Table\(index + 1)"))
+        (
+          table.name,
+          Naming.typeName(table.objectName ?? table.name, fallback: "Table\(index + 1)")
+        )
       }
     for (table, name) in wanted.filter({ $0.0 == $0.1 }) + wanted.filter({ $0.0 != $0.1 }) {
       names[table] = Naming.free(name, taken: &taken, clash: ReservedName.clashOfType)
@@ -81,6 +85,7 @@ extension Translator {
           .restricted, table.name, "a column that every new row must have was left out",
           cure: "Devices cannot create its objects until that column is in the model."))
     }
+    tellForbidden(table, &operations)
     let key = table.primaryKey.compactMap { column in attributes.firstIndex { $0.column == column }
     }
     let keyType = key.first.map { attributes[$0].type }
@@ -91,6 +96,18 @@ extension Translator {
     draft.unique = unique(table, draft)
     tellKeys(table)
     return draft
+  }
+
+  private mutating func tellForbidden(
+    _ table: DatabaseSchema.Table, _ operations: inout Set<OperationKind>
+  ) {
+    guard !table.forbidden.isEmpty else { return }
+    operations.subtract(table.forbidden)
+    let names = OperationKind.allCases.filter(table.forbidden.contains).map(\.rawValue)
+    notes.append(
+      Note(
+        .restricted, table.name, "the business system takes no \(names.joined(separator: ", "))",
+        cure: "Open it there, and make the model again."))
   }
 
   /// What is in the model as it is declared, and still surprises.

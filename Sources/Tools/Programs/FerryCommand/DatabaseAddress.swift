@@ -1,5 +1,6 @@
 import FerryArguments
 import FerryGenerator
+import FerryODataReading
 import FerryPostgreSQL
 import FerryPostgreSQLReading
 import Foundation
@@ -8,15 +9,22 @@ import Foundation
 enum DatabaseAddress {
   case sqlite(path: String)
   case postgreSQL(PostgreSQLAddress)
+  /// The address of the service document.
+  case odata(String)
 
   /// What the options' texts show.
-  static let forms = "sqlite:<file> or postgres:<database>"
+  static let forms = "sqlite:<file>, postgres:<database> or odata:<http address>"
 
   init(_ text: String) throws(UsageError) {
     if PostgreSQLAddress.isAddress(text) {
       do { self = .postgreSQL(try PostgreSQLAddress(text)) } catch {
         throw UsageError(error.message, hint: error.hint)
       }
+      return
+    }
+    for scheme in ["odata:http://", "odata:https://"]
+    where text.hasPrefix(scheme) && !text.contains("@") {
+      self = .odata(String(text.dropFirst(6)))
       return
     }
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
@@ -34,6 +42,7 @@ enum DatabaseAddress {
     switch self {
     case .sqlite(let path): "sqlite:\(path)"
     case .postgreSQL(let address): address.text
+    case .odata(let address): "odata:\(address)"
     }
   }
 
@@ -41,7 +50,7 @@ enum DatabaseAddress {
   var absolute: String {
     switch self {
     case .sqlite(let path): "sqlite:\(URL(filePath: path).standardizedFileURL.path)"
-    case .postgreSQL(let address): address.text
+    case .postgreSQL, .odata: text
     }
   }
 
@@ -50,6 +59,7 @@ enum DatabaseAddress {
     switch self {
     case .sqlite(let path): path
     case .postgreSQL(let address): address.text
+    case .odata(let address): address
     }
   }
 
@@ -58,13 +68,15 @@ enum DatabaseAddress {
     switch self {
     case .sqlite(let path): TextFile.stem(of: path)
     case .postgreSQL(let address): address.database
+    case .odata(let address): address.split(separator: "/").last.map(String.init) ?? "Service"
     }
   }
 
-  func schema(allValues: Bool = false) throws(GeneratorError) -> DatabaseSchema {
+  func schema(allValues: Bool = false) async throws(GeneratorError) -> DatabaseSchema {
     switch self {
     case .sqlite(let path): try SchemaReader.read(path: path)
     case .postgreSQL(let address): try PostgreSQLSchema.read(address, allValues: allValues)
+    case .odata(let address): try await ODataSchema.read(address)
     }
   }
 }

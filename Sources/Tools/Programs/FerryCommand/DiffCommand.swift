@@ -35,7 +35,7 @@ enum DiffCommand: Subcommand {
         hint: "Write --from \(DatabaseAddress.forms).")
     }
     let database = try DatabaseAddress(address)
-    let difference = ModelDifference.compare(package, with: try database.schema())
+    let difference = ModelDifference.compare(package, with: try await database.schema())
     let asJSON = arguments.flag("json")
     Terminal.show(
       asJSON ? json(difference, package) : text(difference, package), asJSON: asJSON)

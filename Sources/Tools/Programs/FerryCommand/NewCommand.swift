@@ -70,7 +70,7 @@ enum NewCommand: Subcommand {
     options.writable = .init(arguments.values("writable"))
     options.kept = .init(arguments.values("keep"))
     let made = try ModelMaker.make(
-      from: try database.schema(allValues: arguments.flag("all-values")), options: options,
+      from: try await database.schema(allValues: arguments.flag("all-values")), options: options,
       file: out, source: database.text)
     try TextFile.makeFolder(of: out)
     try TextFile.write(made.text, to: out)

@@ -59,6 +59,10 @@ enum PrepareCommand: Subcommand {
     switch address {
     case .sqlite(let path): return try prepare(package, path, arguments)
     case .postgreSQL(let address): return try prepare(package, address, arguments)
+    case .odata:
+      throw UsageError(
+        "a service of OData needs no preparation",
+        hint: "Start ferryd with it: nothing is installed there.")
     }
   }
 

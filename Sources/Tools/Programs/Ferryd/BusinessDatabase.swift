@@ -1,11 +1,13 @@
 import FerryArguments
 import FerryConnector
 import FerryModel
+import FerryODataConnector
 import FerryPostgreSQL
 import FerryPostgreSQLConnector
 import FerrySQLConnector
 import FerrySQLite
 import FerryServer
+import FerryWorld
 import Foundation
 
 /// How operations are performed in a business database.
@@ -19,12 +21,16 @@ struct ReplaySettings: Sendable {
 enum BusinessDatabase: Sendable, CustomStringConvertible {
   case sqlite(path: String)
   case postgreSQL(PostgreSQLAddress)
+  case odata(ODataConnection)
+
+  private static let forms =
+    "Write --database sqlite:<file>, postgres:<database> or odata:<http address>."
 
   init(_ text: String?) throws(UsageError) {
     guard let text else {
       throw UsageError(
         "the business database is missing",
-        hint: "Write --database sqlite:<file> or --database postgres:<database>.")
+        hint: BusinessDatabase.forms)
     }
     if PostgreSQLAddress.isAddress(text) {
       do { self = .postgreSQL(try PostgreSQLAddress(text)) } catch {
@@ -32,10 +38,23 @@ enum BusinessDatabase: Sendable, CustomStringConvertible {
       }
     } else if text.hasPrefix("sqlite:") {
       self = .sqlite(path: String(text.dropFirst(7)))
+    } else if text.hasPrefix("odata:") {
+      let address = String(text.dropFirst(6))
+      guard address.hasPrefix("http://") || address.hasPrefix("https://") else {
+        throw UsageError(
+          "this is not the address of a service",
+          hint: "Write odata:https://<host>/<path of the service document>/.")
+      }
+      guard !address.contains("@") else {
+        throw UsageError(
+          "the address of the service has a password",
+          hint: "Leave it out of the address: the command and the model are read by many.")
+      }
+      self = .odata(ODataConnection(address, world: .system()))
     } else {
       throw UsageError(
         "this kind of business database is not supported",
-        hint: "Write --database sqlite:<file> or --database postgres:<database>.")
+        hint: BusinessDatabase.forms)
     }
   }
 
@@ -50,6 +69,7 @@ enum BusinessDatabase: Sendable, CustomStringConvertible {
     switch self {
     case .sqlite(let path): path
     case .postgreSQL(let address): address.text
+    case .odata(let connection): connection.address
     }
   }
 
@@ -62,6 +82,7 @@ enum BusinessDatabase: Sendable, CustomStringConvertible {
       PostgreSQLConnector(
         address, package: package, remembersOperations: replay.remembersOperations,
         connections: replay.connections)
+    case .odata(let connection): ODataConnector(connection, package: package)
     }
   }
 

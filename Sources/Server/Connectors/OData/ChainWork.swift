@@ -1,0 +1,412 @@
+import FerryConnector
+import FerryModel
+import FerryOData
+import FerryODataClient
+
+/// Drives one chain: what `AttemptChain` asks for is asked of the service.
+struct ChainWork {
+  private let desk: RequestDesk
+  private let group: [ConnectorOperation]
+  /// With the keys that the service gave to earlier ones of the chain.
+  private var operations: [ConnectorOperation]
+  private var keys = GivenKeys()
+  /// What was read last of each, and what the service wrote.
+  private var entries: [ODataEntry?]
+  private var images: [RowImage?]
+  private var made: [ObjectKey?]
+  private var candidates: [[RowImage]]
+
+  private var connection: ODataConnection { desk.connection }
+
+  init(_ group: [ConnectorOperation], _ desk: RequestDesk) {
+    self.desk = desk
+    self.group = group
+    operations = group
+    entries = group.map { _ in nil }
+    images = group.map { _ in nil }
+    made = group.map { _ in nil }
+    candidates = group.map { _ in [] }
+  }
+
+  // MARK: What is to be done
+
+  private func machine(_ operation: ConnectorOperation, isRecall: Bool) -> AttemptMachine {
+    let attempt = connection.attempt(operation.id)
+    let isLateOver = attempt.map { connection.clock.moment >= $0.until } ?? true
+    let (kind, means) = (kind(of: operation), means(of: operation))
+    return isRecall
+      ? AttemptMachine(recalling: kind, means, isLateOver: isLateOver)
+      : AttemptMachine(kind, means, mayHaveRun: attempt != nil, isLateOver: isLateOver)
+  }
+
+  private func kind(of operation: ConnectorOperation) -> AttemptMachine.Kind {
+    switch operation.kind {
+    case .update: .update
+    case .delete: .delete
+    case .create: operation.key == nil ? .createUnderGivenKey : .createUnderOwnKey
+    }
+  }
+
+  private func means(of operation: ConnectorOperation) -> AttemptMachine.Means {
+    AttemptMachine.Means(
+      isConditional: connection.proof(of: operation.entity.table) != false,
+      proof: unique(operation) == nil ? .none : .attribute)
+  }
+
+  /// Values that no other row may have, all of them given by the operation.
+  private func unique(
+    _ operation: ConnectorOperation
+  ) -> [(position: Int, value: AttributeValue)]? {
+    for positions in operation.entity.unique {
+      let values = positions.compactMap { position -> (position: Int, value: AttributeValue)? in
+        guard let value = operation.changed[position], !value.isNull else { return nil }
+        return (position, value)
+      }
+      if values.count == positions.count { return values }
+    }
+    return nil
+  }
+
+  // MARK: Performing
+
+  mutating func perform() -> PerformResult {
+    var outcomes: [OperationOutcome] = []
+    var touched: [RowImage] = []
+    for place in group.indices {
+      operations[place] = keys.applied(to: group[place])
+      guard let form = desk.forms(operations[place].entity) else {
+        return .notDone(
+          reason: "the service does not have \(operations[place].entity.name) as the model says")
+      }
+      switch run(place, form, isRecall: false) {
+      case .accepted(let isRepeated):
+        connection.forget(group[place].id)
+        let key = made[place] ?? operations[place].key ?? ObjectKey([])
+        keys.learn(group[place], key: key)
+        if let image = image(of: place, key, form) { touched.append(image) }
+        outcomes.append(.accepted(key: key, isRepeated: isRepeated))
+        continue
+      case .refused(let refusal):
+        connection.forget(group[place].id)
+        outcomes.append(.refused(refusal))
+      case .unknown(let reason):
+        outcomes.append(.unknown(reason: reason))
+      case .notDone(let reason):
+        if outcomes.isEmpty { return .notDone(reason: reason) }
+      case .needsCredential:
+        if outcomes.isEmpty {
+          return group[place].user.map { user in
+            desk.user == nil
+              ? .notDone(reason: "the service does not accept the credential of the connection")
+              : .waits(for: .credential(user))
+          } ?? .notDone(reason: "the service does not accept the credential of the connection")
+        }
+      case .notPerformed, .mayStillArrive, .cannotTell:
+        outcomes.append(.unknown(reason: "the service's answer cannot be read"))
+      }
+      break
+    }
+    while outcomes.count < group.count { outcomes.append(.notTried) }
+    return .done(outcomes, touched: touched)
+  }
+
+  /// The row as it is behind the operation; nil where it could not be read.
+  private func image(of place: Int, _ key: ObjectKey, _ form: EntityForm) -> RowImage? {
+    if operations[place].kind == .delete {
+      return RowImage(entity: form.entity.name, key: key, values: nil)
+    }
+    if let known = images[place], known.key == key { return known }
+    switch desk.read(form, key) {
+    case .there(_, let image): return image
+    case .absent: return RowImage(entity: form.entity.name, key: key, values: nil)
+    case .failed: return nil
+    }
+  }
+
+  private mutating func run(
+    _ place: Int, _ form: EntityForm, isRecall: Bool
+  ) -> AttemptMachine.Ending {
+    let before = connection.attempt(group[place].id)
+    var machine = machine(operations[place], isRecall: isRecall)
+    var action = machine.start()
+    while true {
+      switch action {
+      case .end(let ending):
+        if !isRecall { note(ending, place, before) }
+        return ending
+      case .ask(let request):
+        let answer: AttemptMachine.Answer
+        switch request {
+        case .read: answer = read(place, form)
+        case .write(let condition): answer = write(place, form, condition)
+        case .find: answer = find(place, form)
+        }
+        action = machine.take(answer)
+      }
+    }
+  }
+
+  /// What may have been done is recalled before it is tried again. Where no answer was lost this time,
+  /// nothing more can be learned before earlier requests are over.
+  private func note(
+    _ ending: AttemptMachine.Ending, _ place: Int, _ before: ODataConnection.Attempt?
+  ) {
+    guard case .unknown = ending else { return }
+    let id = group[place].id
+    let now = connection.attempt(id)
+    if now == nil { connection.noteLost(id, isHeld: false) }
+    if let before, now == before { connection.noteLost(id, isHeld: true) }
+  }
+
+  // MARK: Requests
+
+  private mutating func read(_ place: Int, _ form: EntityForm) -> AttemptMachine.Answer {
+    let operation = operations[place]
+    guard let key = operation.key else { return .row(.absent) }
+    switch desk.read(form, key) {
+    case .absent:
+      entries[place] = nil
+      return .row(.absent)
+    case .failed(let answer): return told(answer, form)
+    case .there(let entry, let image):
+      entries[place] = entry
+      images[place] = image
+      guard let row = image.values else {
+        return .refused(
+          Refusal(
+            code: 422, message: "\(form.entity.name) \(key) does not fit the model.",
+            detail: image.rejected?.reason))
+      }
+      do throws(ConnectorError) {
+        return .row(.there(try compared(operation, row, etag: entry.etag)))
+      } catch {
+        return .notDone(reason: error.message)
+      }
+    }
+  }
+
+  private func compared(
+    _ operation: ConnectorOperation, _ row: [AttributeValue], etag: String?
+  ) throws(ConnectorError) -> AttemptRow.There {
+    let entity = operation.entity
+    let conflicts = operation.base.sorted { $0.key < $1.key }.filter { row[$0.key] != $0.value }
+      .map { position, based in
+        Refusal.Conflict(
+          attribute: entity.attributes[position].name, baseValue: based,
+          currentValue: row[position])
+      }
+    return AttemptRow.There(
+      etag: etag, isAsked: operation.changed.allSatisfy { row[$0.key] == $0.value },
+      conflict: Refusal(conflicts: conflicts), judgement: try judgement(operation, row))
+  }
+
+  /// The row as it is, what the operation refers to, and the row as it will be: nothing can be taken
+  /// back afterwards.
+  private func judgement(
+    _ operation: ConnectorOperation, _ before: [AttributeValue]?
+  ) throws(ConnectorError) -> Refusal? {
+    guard let judge = operation.judge else { return nil }
+    let entity = operation.entity
+    let desk = desk
+    let lookUp: RowJudge.Lookup = { (entity, positions, values) throws(ConnectorError) in
+      try desk.lookUp(entity, positions, values)
+    }
+    if let before, let refusal = try judge.refusal(of: before, in: entity, lookup: lookUp) {
+      return refusal
+    }
+    guard operation.kind != .delete else { return nil }
+    var changed = operation.changed
+    var after = before ?? entity.attributes.map { _ in .null }
+    if operation.kind == .create, let key = operation.key?.values(of: entity) {
+      for (position, value) in zip(entity.key, key) { changed[position] = value }
+    }
+    if let refusal = try judge.refusal(
+      ofReferences: changed, before: before, in: entity, lookup: lookUp)
+    {
+      return refusal
+    }
+    for (position, value) in changed { after[position] = value }
+    return try judge.refusal(of: after, in: entity, lookup: lookUp)
+  }
+
+  private mutating func write(
+    _ place: Int, _ form: EntityForm, _ condition: AttemptMachine.Condition
+  ) -> AttemptMachine.Answer {
+    let operation = operations[place]
+    if operation.kind == .create {
+      do throws(ConnectorError) {
+        if let refusal = try judgement(operation, nil) { return .refused(refusal) }
+      } catch {
+        return .notDone(reason: error.message)
+      }
+    }
+    images[place] = nil
+    var etag: String?
+    if case .unchanged(let given) = condition { etag = given }
+    if etag != nil, connection.proof(of: operation.entity.table) == nil {
+      if let answer = prove(place, form) { return answer }
+    }
+    return told(send(place, form, etag: etag), form)
+  }
+
+  private mutating func send(
+    _ place: Int, _ form: EntityForm, etag: String?
+  ) -> ServiceAnswer {
+    let operation = operations[place]
+    let answer = desk.write(operation, form, onto: entries[place], etag: etag)
+    switch answer {
+    case .lost: connection.noteLost(operation.id, isHeld: false)
+    case .done(let response, hasBody: true):
+      if let entry = desk.entry(in: response, form) {
+        let image = form.image(entry)
+        if image.values != nil {
+          images[place] = image
+          if operation.kind == .create { made[place] = image.key }
+        }
+      }
+    default: break
+    }
+    if case .done(let response, _) = answer, operation.kind == .create, made[place] == nil {
+      made[place] = operation.key ?? desk.key(in: response, form)
+    }
+    return answer
+  }
+
+  /// Whether the service heeds a condition is seen, not believed: before the first conditional write of
+  /// a set the same write is sent under an ETag that no object has. A service that does it all the same
+  /// has done what was asked, and is not trusted again. Nil where the condition held it back.
+  private mutating func prove(_ place: Int, _ form: EntityForm) -> AttemptMachine.Answer? {
+    let set = operations[place].entity.table
+    let answer = send(place, form, etag: ChainWork.noETag)
+    switch answer {
+    case .changed:
+      connection.prove(set, true)
+      return nil
+    case .done: connection.prove(set, false)
+    default: break
+    }
+    return told(answer, form)
+  }
+
+  static let noETag = "W/\"ferry-asks-whether-conditions-hold\""
+
+  private mutating func find(_ place: Int, _ form: EntityForm) -> AttemptMachine.Answer {
+    let operation = operations[place]
+    let isExact = unique(operation)
+    let wanted =
+      isExact
+      ?? operation.changed.sorted { $0.key < $1.key }.filter { !$0.value.isNull }
+      .map { (position: $0.key, value: $0.value) }
+    do throws(ConnectorError) {
+      let found = try desk.find(form, wanted)
+      candidates[place] = found
+      if isExact != nil, found.count == 1 {
+        made[place] = found[0].key
+        images[place] = found[0]
+      }
+      return .found(found.count)
+    } catch {
+      return .notDone(reason: error.message)
+    }
+  }
+
+  private func told(_ answer: ServiceAnswer, _ form: EntityForm) -> AttemptMachine.Answer {
+    switch answer {
+    case .done: .written
+    case .absent: .refused(.notThere(form.entity))
+    case .changed: .changed
+    case .refused(let status, let document):
+      .refused(Refusal(status: status, document, form))
+    case .notDone(let reason): .notDone(reason: reason)
+    case .lost(let reason): .lost(reason: reason)
+    case .needsCredential: .needsCredential
+    }
+  }
+
+  // MARK: Recalling
+
+  mutating func recall() throws(ConnectorError) -> [Recall] {
+    var recalls: [Recall] = []
+    for place in group.indices {
+      let operation = group[place]
+      connection.noteRecalled(operation.id)
+      guard let form = desk.forms(operation.entity) else {
+        throw ConnectorError(
+          "The service does not have \(operation.entity.name) as the model says",
+          hint: EntityForm.cure, isTransient: false)
+      }
+      if operation.kind != .create { try requireProof(place, form) }
+      let ending = run(place, form, isRecall: true)
+      recalls.append(try recalled(ending, place))
+    }
+    return recalls
+  }
+
+  private func recalled(
+    _ ending: AttemptMachine.Ending, _ place: Int
+  ) throws(ConnectorError) -> Recall {
+    let id = group[place].id
+    switch ending {
+    case .accepted:
+      connection.forget(id)
+      let key = made[place] ?? operations[place].key ?? ObjectKey([])
+      return .performed(.accepted(key: key, isRepeated: true))
+    case .notPerformed:
+      let attempt = connection.attempt(id)
+      if let attempt, attempt.isHeld, connection.clock.moment < attempt.until {
+        return .mayStillArrive(until: attempt.until)
+      }
+      return .notPerformed
+    case .mayStillArrive:
+      return .mayStillArrive(until: connection.attempt(id)?.until ?? connection.clock.moment)
+    case .cannotTell(let reason):
+      // Whoever decides that it is performed again decides it knowing this.
+      connection.forget(id)
+      let seen = images[place].map { [$0] } ?? []
+      return .cannotTell(
+        reason: reason, candidates: candidates[place].isEmpty ? seen : candidates[place])
+    case .refused(let refusal): return .performed(.refused(refusal))
+    case .unknown(let reason), .notDone(let reason):
+      throw ConnectorError(reason, hint: "It is tried again.", isTransient: true)
+    case .needsCredential: throw RequestDesk.error(.needsCredential)
+    }
+  }
+
+  /// After a restart nothing is known of the service yet. What was read is written under an ETag that
+  /// no object has: a service that heeds conditions does nothing, any other one changes nothing.
+  private mutating func requireProof(
+    _ place: Int, _ form: EntityForm
+  ) throws(ConnectorError) {
+    let operation = operations[place]
+    guard connection.proof(of: operation.entity.table) == nil, let key = operation.key else {
+      return
+    }
+    switch desk.read(form, key) {
+    case .absent: return
+    case .failed(let answer): throw RequestDesk.error(answer)
+    case .there(let entry, let image):
+      guard entry.etag != nil, let row = image.values else { return }
+      let free = row.indices.filter { !form.entity.key.contains($0) }
+      let positions =
+        operation.changed.isEmpty ? Array(free.prefix(1)) : Array(operation.changed.keys)
+      let same = ConnectorOperation(
+        id: operation.id, entity: operation.entity, kind: .update, key: key,
+        changed: Dictionary(uniqueKeysWithValues: positions.map { ($0, row[$0]) }), base: [:])
+      switch desk.write(same, form, onto: entry, etag: ChainWork.noETag) {
+      case .changed: connection.prove(operation.entity.table, true)
+      case .done: connection.prove(operation.entity.table, false)
+      case .absent, .refused: return
+      case .notDone, .lost, .needsCredential:
+        throw ConnectorError(
+          "The service cannot be asked whether it heeds conditions", hint: "It is tried again.",
+          isTransient: true)
+      }
+    }
+  }
+}
+
+extension Refusal {
+  static func notThere(_ entity: Entity) -> Refusal {
+    Refusal(code: 404, message: "The \(entity.name) is not in the business system.")
+  }
+}

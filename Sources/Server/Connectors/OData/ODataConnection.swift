@@ -1,0 +1,191 @@
+import FerryConnector
+import FerryHTTP
+import FerryHTTPClient
+import FerryModel
+import FerryOData
+import FerryODataClient
+import FerryWorld
+import Synchronization
+
+/// A service as business system: its address, how it is asked, and what is remembered of it. All
+/// connectors to one service share it.
+public final class ODataConnection: Sendable {
+  /// Where the service begins.
+  public let address: String
+  /// How long after a lost answer its request may still arrive.
+  public let late: Duration
+  /// How many requests are under way at a time.
+  public let requests: Int
+  let clock: any WorldClock
+  private let credentials: (any CredentialSource)?
+  private let transport: any Transport
+  private let state: Mutex<State>
+
+  private struct State {
+    var service: ODataService?
+    /// Of each user; of the technical one under "".
+    var sessions: [String: ODataSession] = [:]
+    /// Whether the service is known to write on a condition, by the name of a set.
+    var proofs: [String: Bool] = [:]
+    var attempts: [OperationID: Attempt] = [:]
+    var begun: Timestamp
+    var isUnreachable = false
+    /// Whether the service wants a token with each change.
+    var usesCSRF = false
+  }
+
+  /// What is remembered of an operation that may have been performed.
+  struct Attempt: Equatable {
+    /// No request of it can arrive behind this moment.
+    var until: Timestamp
+    /// The service refused it while an earlier request could still arrive.
+    var isHeld = false
+  }
+
+  /// Sessions that are kept; beyond it all but the technical user's begin anew.
+  static let sessionLimit = 200
+
+  /// `address` is that of the service document. Nothing is asked before a connector is.
+  public init(
+    _ address: String, world: World, credentials: (any CredentialSource)? = nil,
+    transport: any Transport = SystemTransport.make(), late: Duration = .seconds(120),
+    requests: Int = 6
+  ) {
+    self.address = address
+    self.late = late
+    self.requests = max(1, requests)
+    clock = world.clock
+    self.credentials = credentials
+    self.transport = transport
+    state = Mutex(State(begun: world.clock.moment))
+  }
+
+  // MARK: What is remembered
+
+  var isUnreachable: Bool { state.withLock { $0.isUnreachable } }
+  func noteReached(_ isReached: Bool) { state.withLock { $0.isUnreachable = !isReached } }
+
+  func proof(of set: String) -> Bool? { state.withLock { $0.proofs[set] } }
+  func prove(_ set: String, _ holds: Bool) { state.withLock { $0.proofs[set] = holds } }
+
+  /// Requests of an earlier process may arrive until some time after this one has begun.
+  func beginLead() { state.withLock { $0.begun = clock.moment } }
+
+  func attempt(_ id: OperationID) -> Attempt? { state.withLock { $0.attempts[id] } }
+
+  /// An answer was lost, or an earlier one is not known.
+  func noteLost(_ id: OperationID, isHeld: Bool) {
+    let until = clock.moment.advanced(by: late)
+    state.withLock { state in
+      if isHeld, let known = state.attempts[id] {
+        state.attempts[id] = Attempt(until: known.until, isHeld: true)
+      } else {
+        state.attempts[id] = Attempt(until: until, isHeld: isHeld)
+      }
+    }
+  }
+
+  /// An operation that another process sent.
+  func noteRecalled(_ id: OperationID) {
+    state.withLock { state in
+      if state.attempts[id] == nil {
+        state.attempts[id] = Attempt(until: state.begun.advanced(by: late))
+      }
+    }
+  }
+
+  func forget(_ id: OperationID) { state.withLock { $0.attempts[id] = nil } }
+
+  // MARK: The service
+
+  /// The service with its metadata, which are read once.
+  func service() throws(ConnectorError) -> ODataService {
+    if let known = state.withLock({ $0.service }) { return known }
+    let (address, session) = (address, try session(of: nil))
+    let found: ODataService = try Bridge.get { () async -> Result<ODataService, ConnectorError> in
+      do throws(ODataClientError) {
+        return .success(try await ODataService.open(address, session: session))
+      } catch {
+        return .failure(ConnectorError(error))
+      }
+    }
+    try askForToken(found, session)
+    state.withLock { $0.service = found }
+    noteReached(true)
+    return found
+  }
+
+  /// A service that gives a token when it is asked for one wants it with changes.
+  private func askForToken(
+    _ service: ODataService, _ session: ODataSession
+  ) throws(ConnectorError) {
+    let request = ODataRequest(
+      service.root, headers: ["X-CSRF-Token": "Fetch", "Accept": "*/*"])
+    let hasToken: Bool = try Bridge.get { () async -> Result<Bool, ConnectorError> in
+      do throws(ODataClientError) {
+        return .success(try await session.send(request).headers["X-CSRF-Token"] != nil)
+      } catch {
+        return .failure(ConnectorError(error))
+      }
+    }
+    guard hasToken else { return }
+    state.withLock { state in
+      state.usesCSRF = true
+      state.sessions = [:]
+    }
+  }
+
+  /// With cookies and the token of this user alone.
+  func session(of user: String?) throws(ConnectorError) -> ODataSession {
+    if let known = state.withLock({ $0.sessions[user ?? ""] }) { return known }
+    var options = ODataSessionOptions()
+    options.language = nil
+    options.usesCSRF = state.withLock { $0.usesCSRF }
+    options.deadlines = TransportDeadlines(
+      connect: .seconds(10), total: .seconds(600), idle: .seconds(60))
+    let made = ODataSession(transport, options: options)
+    state.withLock { state in
+      if state.sessions.count >= ODataConnection.sessionLimit {
+        state.sessions = state.sessions.filter { $0.key.isEmpty }
+      }
+      state.sessions[user ?? ""] = made
+    }
+    return made
+  }
+
+  /// What a request of this user carries; nil where the user has no credential.
+  func headers(
+    of user: String?, insteadOf rejected: Credential? = nil
+  ) throws(ConnectorError) -> (headers: HTTPHeaders, credential: Credential?)? {
+    guard let credentials else { return (HTTPHeaders(), nil) }
+    guard let found = try credentials.credential(for: user, insteadOf: rejected) else { return nil }
+    var headers = HTTPHeaders()
+    switch found.kind {
+    case .password(let user, let password):
+      headers["Authorization"] =
+        "Basic " + Base64.text(Array("\(user):\(password)".utf8))
+    case .bearer(let token): headers["Authorization"] = "Bearer \(token)"
+    case .cookie(let cookie): headers["Cookie"] = cookie
+    case .header(let name, let value): headers[name] = value
+    case .certificate:
+      throw ConnectorError(
+        "Client certificates are not supported for this connection",
+        hint: "Use a password or a token.", isTransient: false)
+    }
+    return (headers, found)
+  }
+}
+
+extension ConnectorError {
+  /// The service could not be asked.
+  init(_ error: ODataClientError) {
+    let isForGood: Bool =
+      switch error.cause {
+      case .call: true
+      default: false
+      }
+    self.init(
+      "The service cannot be asked: \(error.request): \(error.message)", hint: error.hint,
+      isTransient: !isForGood)
+  }
+}

@@ -1,0 +1,241 @@
+import FerryConnector
+import FerryHTTP
+import FerryModel
+import FerryOData
+import FerryODataClient
+
+/// Sends the requests of one chain, as one user.
+struct RequestDesk {
+  let connection: ODataConnection
+  let service: ODataService
+  let user: String?
+  let forms: (Entity) -> EntityForm?
+  private let session: ODataSession
+  private let composer: ODataComposer
+
+  init(
+    _ connection: ODataConnection, _ service: ODataService, user: String?,
+    forms: @escaping (Entity) -> EntityForm?
+  ) throws(ConnectorError) {
+    self.connection = connection
+    self.service = service
+    self.user = user
+    self.forms = forms
+    session = try connection.session(of: user)
+    composer = ODataComposer(
+      service.format, version: service.metadata.version, metadata: service.metadata)
+  }
+
+  // MARK: Sending
+
+  /// With a credential, which is asked for once more where the service does not accept it.
+  private func send(_ given: ODataRequest) -> ServiceAnswer {
+    var rejected: Credential?
+    for _ in 0..<2 {
+      var request = given
+      do throws(ConnectorError) {
+        guard let found = try connection.headers(of: user, insteadOf: rejected) else {
+          return .needsCredential
+        }
+        for field in found.headers.fields { request.headers[field.name] = field.value }
+        rejected = found.credential
+      } catch {
+        return .notDone(error.message)
+      }
+      let (session, ready) = (session, request)
+      let answer = Bridge.wait { await ServiceAnswer.of(ready, session) }
+      guard case .needsCredential = answer, rejected != nil else {
+        note(answer)
+        return answer
+      }
+    }
+    return .needsCredential
+  }
+
+  private func note(_ answer: ServiceAnswer) {
+    switch answer {
+    case .notDone: return
+    case .lost: return
+    default: connection.noteReached(true)
+    }
+  }
+
+  private func headers() -> HTTPHeaders {
+    var headers = HTTPHeaders()
+    let isNew = service.metadata.version >= .v4
+    headers["Accept"] =
+      service.format == .atom
+      ? "application/atom+xml, application/xml;q=0.9" : "application/json;odata.metadata=minimal"
+    headers[isNew ? "OData-MaxVersion" : "MaxDataServiceVersion"] =
+      isNew ? "4.0" : "\(service.metadata.version.rawValue).0"
+    return headers
+  }
+
+  // MARK: Reading
+
+  enum Read {
+    case there(ODataEntry, RowImage)
+    case absent
+    case failed(ServiceAnswer)
+  }
+
+  func read(_ form: EntityForm, _ key: ObjectKey) -> Read {
+    guard let address = form.address(key, service) else { return .absent }
+    let url = service.root + address
+    let answer = send(ODataRequest(url, headers: headers()))
+    switch answer {
+    case .done(let response, true):
+      guard let entry = entry(in: response, form) else {
+        return .failed(.notDone("the answer to GET \(address) is no object"))
+      }
+      return .there(entry, form.image(entry))
+    case .absent: return .absent
+    case .done(_, false): return .failed(.notDone("the answer to GET \(address) is empty"))
+    default: return .failed(answer)
+    }
+  }
+
+  func entry(in response: ServiceBody, _ form: EntityForm) -> ODataEntry? {
+    let options = ODataReadOptions(
+      metadata: service.metadata, type: form.set.entityType, base: response.address,
+      version: service.metadata.version)
+    guard var entry = try? ODataEntry.read(response.body, options) else { return nil }
+    if entry.etag == nil { entry.etag = response.headers["ETag"] }
+    return entry
+  }
+
+  /// One after the other; throws where one cannot be read at present.
+  func read(_ form: EntityForm, _ keys: [ObjectKey]) throws(ConnectorError) -> [RowImage] {
+    var images: [RowImage] = []
+    for key in keys {
+      switch read(form, key) {
+      case .there(_, let image): images.append(image)
+      case .absent:
+        images.append(RowImage(entity: form.entity.name, key: key, values: nil))
+      case .failed(let answer): throw RequestDesk.error(answer)
+      }
+    }
+    return images
+  }
+
+  /// The rows with these values, at most a page of them.
+  func find(
+    _ form: EntityForm, _ wanted: [(position: Int, value: AttributeValue)]
+  ) throws(ConnectorError) -> [RowImage] {
+    guard let address = form.searchAddress(wanted, service) else { return [] }
+    let (service, limit) = (service, 100)
+    return try Bridge.get { () async -> Result<[RowImage], ConnectorError> in
+      do throws(ODataClientError) {
+        var found: [RowImage] = []
+        var rows = service.entries(address).makeAsyncIterator()
+        while found.count < limit, let entry = try await rows.next() {
+          found.append(form.image(entry))
+        }
+        return .success(found)
+      } catch {
+        return .failure(ConnectorError(error))
+      }
+    }
+  }
+
+  /// What a judge looks up.
+  func lookUp(
+    _ entity: Entity, _ positions: [Int], _ values: [AttributeValue]
+  ) throws(ConnectorError) -> [AttributeValue]? {
+    guard let form = forms(entity), !values.contains(.null) else { return nil }
+    if positions == entity.key {
+      return try read(form, [ObjectKey(values)]).first?.values
+    }
+    return try find(form, Array(zip(positions, values))).first?.values
+  }
+
+  static func error(_ answer: ServiceAnswer) -> ConnectorError {
+    switch answer {
+    case .notDone(let reason), .lost(let reason):
+      ConnectorError(reason, hint: "It is tried again.", isTransient: true)
+    case .needsCredential:
+      ConnectorError(
+        "The service wants a credential", hint: "Give the connection one that it accepts.",
+        isTransient: true)
+    case .refused(_, let document):
+      ConnectorError(
+        "The service refuses to be read: \(document.message)",
+        hint: "Give the technical user the right to read it.", isTransient: true)
+    case .done, .absent, .changed:
+      ConnectorError("The service gave no object", hint: "It is tried again.", isTransient: true)
+    }
+  }
+
+  // MARK: Writing
+
+  /// Under a condition, where one is given. Nil where the values are none of the service's.
+  func write(
+    _ operation: ConnectorOperation, _ form: EntityForm, onto before: ODataEntry?, etag: String?
+  ) -> ServiceAnswer {
+    guard let (url, body) = body(of: operation, form, onto: before, etag) else {
+      return .refused(
+        status: 422,
+        ODataErrorDocument(code: "", message: "The service has no such value.", language: nil))
+    }
+    var headers = headers()
+    for field in body.headers { headers[field.name] = field.value }
+    if let etag { headers["If-Match"] = etag }
+    if service.metadata.version >= .v4, operation.kind != .delete {
+      headers["Prefer"] = "return=representation"
+    }
+    if let trace = operation.traceID {
+      headers["traceparent"] = "00-\(trace)-\(trace.prefix(16))-01"
+      headers["X-CorrelationID"] = trace
+    }
+    return send(
+      ODataRequest(
+        url, method: HTTPMethod(rawValue: body.method), headers: headers, body: body.body))
+  }
+
+  private func body(
+    of operation: ConnectorOperation, _ form: EntityForm, onto before: ODataEntry?, _ etag: String?
+  ) -> (url: String, body: ODataRequestBody)? {
+    switch operation.kind {
+    case .create:
+      var values = operation.changed
+      if let key = operation.key?.values(of: form.entity) {
+        for (position, value) in zip(form.entity.key, key) { values[position] = value }
+      }
+      guard let entry = form.entry(values, onto: nil),
+        let body = try? composer.create(entry)
+      else { return nil }
+      return (service.root + ODataURL.encoded(form.set.name), body)
+    case .update:
+      guard let address = operation.key.flatMap({ form.address($0, service) }),
+        var entry = form.entry(operation.changed, onto: before)
+      else { return nil }
+      entry.id = before?.id ?? service.root + address
+      entry.etag = etag
+      guard let body = try? composer.patch(entry) else { return nil }
+      return (service.root + address, body)
+    case .delete:
+      guard let address = operation.key.flatMap({ form.address($0, service) }) else { return nil }
+      return (service.root + address, ODataRequestBody.delete)
+    }
+  }
+}
+
+extension ODataRequestBody {
+  /// Of a request without a body.
+  static let delete = ODataRequestBody(method: "DELETE", body: [], headers: [])
+}
+
+extension RequestDesk {
+  /// The key of what was made, by the address that the answer names.
+  func key(in response: ServiceBody, _ form: EntityForm) -> ObjectKey? {
+    guard let place = response.headers["OData-EntityId"] ?? response.headers["Location"] else {
+      return nil
+    }
+    let url = ODataURL.resolved(place, base: response.address)
+    guard ODataURL.origin(url) == ODataURL.origin(service.root),
+      case .done(let found, true) = send(ODataRequest(url, headers: headers())),
+      let entry = entry(in: found, form)
+    else { return nil }
+    return form.image(entry).key
+  }
+}

@@ -1,0 +1,110 @@
+import FerryConnector
+import FerryHTTP
+import FerryHTTPClient
+import FerryModel
+import FerryOData
+import FerryODataClient
+
+/// What came with a success.
+struct ServiceBody: Sendable {
+  let headers: HTTPHeaders
+  let body: [UInt8]
+  /// The address that answered.
+  let address: String
+}
+
+/// What a service made of one request, before anybody decides by it.
+enum ServiceAnswer: Sendable {
+  /// 2xx. The body is nil where it did not come to its end.
+  case done(ServiceBody, hasBody: Bool)
+  /// 404 or 410 of the service itself.
+  case absent
+  /// 412 or 428.
+  case changed
+  case refused(status: Int, ODataErrorDocument)
+  /// Nothing was done, for certain.
+  case notDone(String)
+  /// It may have been done.
+  case lost(String)
+  /// 401, 403 or 407 that is no word of the service about the object.
+  case needsCredential
+
+  /// Sends a request and reads the whole answer.
+  static func of(_ request: ODataRequest, _ session: ODataSession) async -> ServiceAnswer {
+    let opened: (response: TransportResponse, address: String)
+    do throws(ODataClientError) { opened = try await session.open(request) } catch {
+      return of(error)
+    }
+    let (response, address) = opened
+    func answer(_ body: [UInt8], hasBody: Bool) -> ServiceAnswer {
+      .done(
+        ServiceBody(headers: response.headers, body: body, address: address), hasBody: hasBody)
+    }
+    do throws(TransportError) {
+      let body = try await response.body.collect()
+      if HTMLPage.isHTML(body) { return .lost("the service answered with a page, not with data") }
+      // An error in the clothes of a success.
+      if !body.isEmpty, let document = try? ODataErrorDocument.read(body) {
+        return .lost("the service answered \(response.status) with an error: \(document.message)")
+      }
+      return answer(body, hasBody: !body.isEmpty)
+    } catch {
+      return request.method == .get ? .notDone(error.message) : answer([], hasBody: false)
+    }
+  }
+
+  static func of(_ error: ODataClientError) -> ServiceAnswer {
+    switch error.cause {
+    case .http(let answer): return of(answer)
+    case .conflict: return .changed
+    case .transport(let failure):
+      let isAway = failure.code == .cannotConnect || failure.code == .tls
+      return isAway || !error.requestWasSent ? .notDone(failure.message) : .lost(failure.message)
+    case .redirect, .call, .notCached, .changedDownload, .cancelled: return .notDone(error.message)
+    case .document: return error.requestWasSent ? .lost(error.message) : .notDone(error.message)
+    }
+  }
+
+  static func of(_ error: ODataHTTPError) -> ServiceAnswer {
+    let name = "the service answered with status \(error.status)"
+    switch error.status {
+    case 412, 428: return .changed
+    case 401, 407: return .needsCredential
+    case 403: return error.document.map { .refused(status: 403, $0) } ?? .needsCredential
+    case 429: return .notDone(name)
+    case 503 where error.response.headers["Retry-After"] != nil: return .notDone(name)
+    case 408, 500...: return .lost(error.document.map { "\(name): \($0.message)" } ?? name)
+    case 404, 410:
+      if HTMLPage.isHTML(error.response.body) { return .notDone(name) }
+      return .absent
+    default:
+      // A page of a proxy says nothing about the object.
+      return error.document.map { .refused(status: error.status, $0) } ?? .notDone(name)
+    }
+  }
+}
+
+extension Refusal {
+  /// The words of a service; its codes become those of the reference.
+  init(status: Int, _ document: ODataErrorDocument, _ form: EntityForm) {
+    let targets =
+      ([document.target] + document.details.map(\.target)).compactMap { $0 }
+    let attribute = targets.lazy.compactMap { target in
+      form.entity.attributes.first { attribute in
+        target == attribute.column || target.hasSuffix("/" + attribute.column)
+      }?.name
+    }.first
+    let details = document.details.map(\.message).filter { !$0.isEmpty && $0 != document.message }
+    let code =
+      switch status {
+      case 403, 404: status
+      case 422: 422
+      default: 412
+      }
+    self.init(
+      code: code,
+      message: document.message.isEmpty ? "The service refused the change." : document.message,
+      attribute: attribute, constraint: document.code.isEmpty ? nil : document.code,
+      detail: details.isEmpty ? nil : details.joined(separator: " "))
+  }
+}
