@@ -448,6 +448,8 @@ var products: [Product] = [
       ])
   ]
   let linuxTests: [Target] = [
+    // Servers and waits of several test targets.
+    .target(name: "FerryTestSupport", path: "Tests/Support", swiftSettings: strict),
     tests(
       "FerryCommandTests", "CommandTests",
       [
@@ -470,17 +472,17 @@ var products: [Product] = [
       ["FerrySimulation", "Ferry", "FerryModel", "FerryWire", "FerryWorld"]),
     tests(
       "FerryHTTPServerTests", "HTTPServerTests",
-      ["FerryHTTPServer", "FerryHTTP", "FerryHTTPClient", "FerryWorld"]),
+      ["FerryHTTPServer", "FerryHTTP", "FerryHTTPClient", "FerryWorld", "FerryTestSupport"]),
     tests(
       "FerryODataClientTests", "ODataClientTests",
       [
         "FerryODataClient", "FerryOData", "FerryODataBatch", "FerryHTTP", "FerryHTTPClient",
         "FerryPersistence", "FerryCommand", "FerryAppliedPreferences", "FerryPreferences",
-        "FerryODataCache", "FerryTrace", "FerryTelemetry", "FerryWorld",
+        "FerryODataCache", "FerryTrace", "FerryTelemetry", "FerryWorld", "FerryTestSupport",
       ]),
     tests(
       "FerryHTTPClientTests", "HTTPClientTests",
-      ["FerryHTTPServer", "FerryHTTP", "FerryHTTPClient"]),
+      ["FerryHTTPServer", "FerryHTTP", "FerryHTTPClient", "FerryTestSupport"]),
     // The whole circle: the programs are dependencies so that they are built with the tests.
     tests(
       "FerryWayTests", "WayTests",
