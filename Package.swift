@@ -509,6 +509,8 @@ var products: [Product] = [
       ]),
   ]
   let linuxTests: [Target] = [
+    // Servers and waits of several test targets.
+    .target(name: "FerryTestSupport", path: "Tests/Support", swiftSettings: strict),
     tests(
       "FerryCommandTests", "CommandTests",
       [
@@ -532,17 +534,17 @@ var products: [Product] = [
       ["FerrySimulation", "Ferry", "FerryModel", "FerryWire", "FerryWorld"]),
     tests(
       "FerryHTTPServerTests", "HTTPServerTests",
-      ["FerryHTTPServer", "FerryHTTP", "FerryHTTPClient", "FerryWorld"]),
+      ["FerryHTTPServer", "FerryHTTP", "FerryHTTPClient", "FerryWorld", "FerryTestSupport"]),
     tests(
       "FerryODataClientTests", "ODataClientTests",
       [
         "FerryODataClient", "FerryOData", "FerryODataBatch", "FerryHTTP", "FerryHTTPClient",
         "FerryPersistence", "FerryCommand", "FerryAppliedPreferences", "FerryPreferences",
-        "FerryODataCache", "FerryTrace", "FerryTelemetry", "FerryWorld",
+        "FerryODataCache", "FerryTrace", "FerryTelemetry", "FerryWorld", "FerryTestSupport",
       ]),
     tests(
       "FerryHTTPClientTests", "HTTPClientTests",
-      ["FerryHTTPServer", "FerryHTTP", "FerryHTTPClient"]),
+      ["FerryHTTPServer", "FerryHTTP", "FerryHTTPClient", "FerryTestSupport"]),
     // Rounds in which processes are killed, for Scripts/check kill. No product: nobody else runs it.
     program(
       "FerryRounds", "Tests/Rounds",

@@ -1,5 +1,6 @@
 import FerryHTTP
 import FerryHTTPClient
+import FerryTestSupport
 import Glibc
 import Synchronization
 import Testing

@@ -1,5 +1,6 @@
 import FerryHTTP
 import FerryHTTPClient
+import FerryTestSupport
 import Foundation
 import Synchronization
 import Testing

@@ -1,5 +1,6 @@
 import FerryHTTP
 import FerryHTTPServer
+import FerryTestSupport
 import Glibc
 import Synchronization
 import Testing
@@ -108,33 +109,13 @@ final class RawClient: Sendable {
   /// `own`: the address of this machine from which it connects; all of 127.0.0.0/8 are.
   init(_ port: Int, from own: String = "127.0.0.1") {
     socket = Glibc.socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
-    RawClient.bind(socket, to: own)
-    var limit = timeval(tv_sec: Int(Patience.limit.components.seconds), tv_usec: 0)
-    let size = socklen_t(MemoryLayout<timeval>.size)
-    setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
-    setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, size)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = UInt16(port).bigEndian
-    inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
-    let status = withUnsafePointer(to: address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
+    if !Loopback.call(bind, socket, Loopback.address(0, host: own)) {
+      Issue.record("cannot bind: \(String(cString: strerror(errno)))")
     }
-    if status != 0 { Issue.record("cannot connect: \(String(cString: strerror(errno)))") }
-  }
-
-  private static func bind(_ socket: CInt, to own: String) {
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    inet_pton(AF_INET, own, &address.sin_addr)
-    let status = withUnsafePointer(to: address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        Glibc.bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
+    Loopback.limitWaits(of: socket)
+    if !Loopback.call(connect, socket, Loopback.address(port)) {
+      Issue.record("cannot connect: \(String(cString: strerror(errno)))")
     }
-    if status != 0 { Issue.record("cannot bind: \(String(cString: strerror(errno)))") }
   }
 
   deinit { close(socket) }
@@ -144,31 +125,16 @@ final class RawClient: Sendable {
   func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
   @discardableResult
-  func send(_ bytes: [UInt8]) -> Bool {
-    var sent = 0
-    while sent < bytes.count {
-      let count = bytes[sent...].withUnsafeBytes {
-        Glibc.send(socket, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))
-      }
-      if count <= 0 { return false }
-      sent += count
-    }
-    return true
-  }
+  func send(_ bytes: [UInt8]) -> Bool { Loopback.send(bytes, to: socket) }
 
   /// Whether the other end, a server of this machine, has read all that was sent.
   func isRead() -> Bool {
-    var own = sockaddr_in()
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    _ = withUnsafeMutablePointer(to: &own) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket, $0, &size) }
-    }
     var unacknowledged: CInt = 0
     guard ioctl(socket, UInt(TIOCOUTQ), &unacknowledged) == 0, unacknowledged == 0 else {
       return false
     }
     // The row of the server's socket: its remote port is ours, and `tx_queue:rx_queue` comes later.
-    let hexadecimal = String(UInt16(bigEndian: own.sin_port), radix: 16, uppercase: true)
+    let hexadecimal = String(Loopback.port(of: socket), radix: 16, uppercase: true)
     let port = String(repeating: "0", count: 4 - hexadecimal.count) + hexadecimal
     return LiveServer.read("/proc/net/tcp").split(separator: "\n").contains { line in
       let fields = line.split(separator: " ")

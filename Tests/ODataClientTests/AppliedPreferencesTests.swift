@@ -6,6 +6,7 @@ import FerryODataClient
 import FerryPersistence
 import FerryPreferences
 import FerryTelemetry
+import FerryTestSupport
 import FerryTrace
 import FerryWorld
 import Foundation

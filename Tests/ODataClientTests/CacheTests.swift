@@ -3,6 +3,7 @@ import FerryHTTPClient
 import FerryOData
 import FerryODataClient
 import FerryPersistence
+import FerryTestSupport
 import Foundation
 import Synchronization
 import Testing

@@ -1,3 +1,4 @@
+import FerryTestSupport
 import Foundation
 import Glibc
 import Testing
@@ -30,7 +31,9 @@ final class PeerService {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     try Self.makeCertificates(folder)
     authority = folder.appending(path: "ca.pem").path
-    let port = try Self.freePort()
+    guard let port = Loopback.freePort() else {
+      throw Trouble(description: "no port is free")
+    }
     root = "https://127.0.0.1:\(port)/"
     let (pyslet, upstream) = try Self.startPyslet(root)
     self.pyslet = pyslet
@@ -148,51 +151,10 @@ final class PeerService {
     let patience = Patience()
     while patience.lasts() {
       guard process.isRunning else { throw Trouble(description: "nginx ended at its start") }
-      let probe = try bound(port: nil)
+      let probe = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
       defer { close(probe) }
-      var address = address(port)
-      let status = withUnsafePointer(to: &address) { pointer in
-        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          connect(probe, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-        }
-      }
-      if status == 0 { return }
+      if Loopback.call(connect, probe, Loopback.address(port)) { return }
     }
     throw Trouble(description: "nginx does not listen")
-  }
-
-  private static func address(_ port: Int) -> sockaddr_in {
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = UInt16(port).bigEndian
-    inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
-    return address
-  }
-
-  private static func bound(port: Int?) throws -> CInt {
-    let handle = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
-    guard let port else { return handle }
-    var address = address(port)
-    let status = withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(handle, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
-    }
-    guard status == 0 else { throw Trouble(description: "no port is free") }
-    return handle
-  }
-
-  /// A port that was free a moment ago: nginx cannot choose one itself and tell.
-  private static func freePort() throws -> Int {
-    let handle = try bound(port: 0)
-    defer { close(handle) }
-    var address = sockaddr_in()
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    _ = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        getsockname(handle, $0, &length)
-      }
-    }
-    return Int(UInt16(bigEndian: address.sin_port))
   }
 }

@@ -2,6 +2,7 @@ import FerryHTTP
 import FerryHTTPClient
 import FerryOData
 import FerryODataClient
+import FerryTestSupport
 import Glibc
 import Synchronization
 import Testing

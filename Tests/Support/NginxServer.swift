@@ -2,26 +2,26 @@ import Foundation
 import Glibc
 
 /// A real nginx with a configuration of the test, and certificates of an authority of this test.
-final class NginxServer {
-  struct Trouble: Error, CustomStringConvertible { let description: String }
+package final class NginxServer {
+  package struct Trouble: Error, CustomStringConvertible { package let description: String }
 
-  let port: Int
-  let folder: URL
+  package let port: Int
+  package let folder: URL
   private let process = Process()
   private let isOwner: Bool
 
-  var url: String { "https://127.0.0.1:\(port)/" }
-  var authority: String { folder.appending(path: "ca.pem").path }
-  var identity: URL { folder.appending(path: "client.p12") }
+  package var url: String { "https://127.0.0.1:\(port)/" }
+  package var authority: String { folder.appending(path: "ca.pem").path }
+  package var identity: URL { folder.appending(path: "client.p12") }
   /// The first lines of all requests, as the server has seen them.
-  var requests: [String] {
+  package var requests: [String] {
     let text =
       (try? String(contentsOf: folder.appending(path: "access.log"), encoding: .utf8)) ?? ""
     return text.split(separator: "\n").map(String.init)
   }
 
   /// `locations` goes into a server of TLS; `listen` follows the word `ssl`.
-  init(
+  package init(
     _ locations: String, listen: String = "", certificate: String = "s", port: Int? = nil,
     folder: URL? = nil
   ) throws {
@@ -37,7 +37,9 @@ final class NginxServer {
     }
     // Another port is taken where somebody else was faster.
     for attempt in 0..<5 {
-      let chosen = try port ?? Self.freePort()
+      guard let chosen = port ?? Loopback.freePort() else {
+        throw Trouble(description: "no port is free")
+      }
       let text = """
         \(geteuid() == 0 ? "user root;" : "")
         daemon off; master_process off;
@@ -88,7 +90,7 @@ final class NginxServer {
     if isOwner { try? FileManager.default.removeItem(at: folder) }
   }
 
-  func stop() {
+  package func stop() {
     if let running { Self.end(running) }
     running = nil
   }
@@ -98,7 +100,7 @@ final class NginxServer {
     process.waitUntilExit()
   }
 
-  static func shell(_ script: String, in folder: URL) throws {
+  package static func shell(_ script: String, in folder: URL) throws {
     let process = Process()
     process.executableURL = URL(filePath: "/bin/sh")
     process.arguments = ["-ec", script]
@@ -128,27 +130,5 @@ final class NginxServer {
       if let written = try? Data(contentsOf: mark), !written.isEmpty { return true }
     }
     return false
-  }
-
-  private static func address(_ port: Int) -> sockaddr_in {
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = UInt16(port).bigEndian
-    inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
-    return address
-  }
-
-  private static func freePort() throws -> Int {
-    let handle = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
-    defer { close(handle) }
-    var address = address(0)
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let status = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(handle, $0, length) == 0 ? getsockname(handle, $0, &length) : -1
-      }
-    }
-    guard status == 0 else { throw Trouble(description: "no port is free") }
-    return Int(UInt16(bigEndian: address.sin_port))
   }
 }

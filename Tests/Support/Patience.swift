@@ -1,32 +1,35 @@
 import Foundation
 
 /// Ends a wait for what never comes. Only a failure lasts so long, on a machine however slow and busy.
-struct Patience {
-  static let limit: Duration = .seconds(600)
+package struct Patience {
+  package static let limit: Duration = .seconds(600)
   private let start: ContinuousClock.Instant = .now
 
+  package init() {}
+
   /// What a test may expect to be long, never to be short.
-  var passed: Duration { start.duration(to: .now) }
-  var hasEnded: Bool { passed >= Patience.limit }
+  package var passed: Duration { start.duration(to: .now) }
+  package var hasEnded: Bool { passed >= Patience.limit }
 
   /// False once it has ended; until then a moment passes.
-  func lasts() -> Bool {
+  package func lasts() -> Bool {
     usleep(1_000)
     return !hasEnded
   }
 
   /// The same, without a thread.
-  func lasts() async -> Bool {
+  package func lasts() async -> Bool {
     try? await Task.sleep(for: .milliseconds(2))
     return !hasEnded
   }
 
   /// Gives what must not happen a moment to happen. On a slow machine a fault may go unseen; what is
   /// right never fails.
-  static func moment() { usleep(10_000) }
+  package static func moment() { usleep(10_000) }
 
   /// The value once it has not changed for so long. On a slow machine that may be too early.
-  static func rest(_ time: Duration = .milliseconds(500), of value: () -> Int) async -> Int {
+  package static func rest(_ time: Duration = .milliseconds(500), of value: () -> Int) async -> Int
+  {
     let patience = Patience()
     var (last, since) = (value(), ContinuousClock.now)
     while since.duration(to: .now) < time, await patience.lasts() {

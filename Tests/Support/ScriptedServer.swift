@@ -1,38 +1,27 @@
 import Glibc
 import Synchronization
-import Testing
 
 /// A server that does to each connection exactly what the test says, good or bad.
-final class ScriptedServer: Sendable {
-  let port: Int
+package final class ScriptedServer: Sendable {
+  package let port: Int
   private let listener: CInt
   private let accepted = Mutex(0)
   private let script: @Sendable (Line) -> Void
 
   /// One connection, with blocking reads and writes that give up when the patience ends.
-  struct Line: Sendable {
-    let socket: CInt
+  package struct Line: Sendable {
+    package let socket: CInt
     /// Counted from 1.
-    let number: Int
+    package let number: Int
 
     @discardableResult
-    func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+    package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
     @discardableResult
-    func send(_ bytes: [UInt8]) -> Bool {
-      var sent = 0
-      while sent < bytes.count {
-        let count = bytes[sent...].withUnsafeBytes {
-          Glibc.send(socket, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))
-        }
-        if count <= 0 { return false }
-        sent += count
-      }
-      return true
-    }
+    package func send(_ bytes: [UInt8]) -> Bool { Loopback.send(bytes, to: socket) }
 
     /// A head, or what came of it.
-    func receiveHead() -> String {
+    package func receiveHead() -> String {
       var text: [UInt8] = []
       var byte: UInt8 = 0
       while recv(socket, &byte, 1, 0) == 1 {
@@ -42,7 +31,7 @@ final class ScriptedServer: Sendable {
       return String(decoding: text, as: UTF8.self)
     }
 
-    func receive(_ count: Int) -> Int {
+    package func receive(_ count: Int) -> Int {
       var buffer = [UInt8](repeating: 0, count: 65_536)
       var left = count
       while left > 0 {
@@ -54,7 +43,7 @@ final class ScriptedServer: Sendable {
     }
 
     /// A line up to its end.
-    func receiveLine() -> String {
+    package func receiveLine() -> String {
       var text: [UInt8] = []
       var byte: UInt8 = 0
       while recv(socket, &byte, 1, 0) == 1, byte != 10 { if byte != 13 { text.append(byte) } }
@@ -62,25 +51,16 @@ final class ScriptedServer: Sendable {
     }
 
     /// Reads nothing until the other end is gone (POLLRDHUP, which Swift does not see).
-    func waitForSilence() -> Bool {
+    package func waitForSilence() -> Bool {
       var state = pollfd(fd: socket, events: 0x2000, revents: 0)
       return poll(&state, 1, CInt(Patience.limit.components.seconds) * 1000) == 1
     }
 
     /// Carries bytes to and from a port of this machine until either end closes.
-    func join(port: Int) {
+    package func join(port: Int) {
       let other = Glibc.socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
       defer { Glibc.close(other) }
-      var address = sockaddr_in()
-      address.sin_family = sa_family_t(AF_INET)
-      address.sin_port = UInt16(port).bigEndian
-      inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
-      let status = withUnsafePointer(to: &address) { pointer in
-        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          Glibc.connect(other, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-        }
-      }
-      guard status == 0 else { return }
+      guard Loopback.call(connect, other, Loopback.address(port)) else { return }
       var buffer = [UInt8](repeating: 0, count: 65_536)
       while true {
         var ends = [
@@ -97,45 +77,32 @@ final class ScriptedServer: Sendable {
     }
 
     /// Waits until the other end closes.
-    func waitForEnd() -> Bool {
+    package func waitForEnd() -> Bool {
       var byte: UInt8 = 0
       return recv(socket, &byte, 1, 0) <= 0 && errno != EAGAIN
     }
   }
 
-  init(_ script: @escaping @Sendable (Line) -> Void) {
+  package init(_ script: @escaping @Sendable (Line) -> Void) {
     self.script = script
     listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
-    let own = listener
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        _ = bind(own, $0, length)
-        _ = listen(own, 512)
-        _ = getsockname(own, $0, &length)
-      }
-    }
-    port = Int(UInt16(bigEndian: address.sin_port))
+    _ = Loopback.call(bind, listener, Loopback.address(0))
+    _ = listen(listener, 512)
+    port = Loopback.port(of: listener)
     Self.begin { self.accept() }
   }
 
-  var url: String { "http://127.0.0.1:\(port)/" }
-  var connections: Int { accepted.withLock { $0 } }
+  package var url: String { "http://127.0.0.1:\(port)/" }
+  package var connections: Int { accepted.withLock { $0 } }
 
   /// No further connections; the accepting thread ends.
-  func close() { shutdown(listener, CInt(SHUT_RDWR)) }
+  package func close() { shutdown(listener, CInt(SHUT_RDWR)) }
 
   private func accept() {
     while true {
       let socket = Glibc.accept(listener, nil, nil)
       if socket < 0 { break }
-      var limit = timeval(tv_sec: Int(Patience.limit.components.seconds), tv_usec: 0)
-      let size = socklen_t(MemoryLayout<timeval>.size)
-      setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
-      setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, size)
+      Loopback.limitWaits(of: socket)
       let number = accepted.withLock { count in
         count += 1
         return count
