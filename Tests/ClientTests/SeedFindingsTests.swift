@@ -87,7 +87,7 @@ struct SeedFindingsTests {
     facts.accessTokenExpires = Timestamp(milliseconds: 1_000_000)
     let start = Timestamp(milliseconds: 0)
     #expect(machine.next(facts, now: start) == .exchange)
-    machine.stopped(.exchange, now: start)
+    machine.take(.stopped(.exchange), now: start)
     let later = start.advanced(by: SessionSettings().stoppedRetry)
     #expect(machine.next(facts, now: start) == .wait(until: later))
     #expect(machine.next(facts, now: later) == .exchange)

@@ -18,7 +18,7 @@ import Testing
   /// In the background, and in its first exchange.
   private func exchanging(_ facts: SessionMachine.Facts) -> SessionMachine {
     var machine = SessionMachine(settings: SessionSettings())
-    machine.isBackground = true
+    machine.take(.background(isOn: true), now: now)
     #expect(machine.next(facts, now: now) == .exchange)
     return machine
   }
@@ -26,12 +26,12 @@ import Testing
   @Test("A device that was told no does not ask again and again, though it has something to send")
   func stopped() {
     var machine = exchanging(waiting)
-    machine.stopped(.exchange, now: now)
+    machine.take(.stopped(.exchange), now: now)
     let later = now.advanced(by: .seconds(300))
     #expect(machine.next(waiting, now: now) == .wait(until: later))
     #expect(machine.next(waiting, now: now.advanced(by: .seconds(299))) == .wait(until: later))
     var asked = machine
-    asked.wake()
+    asked.take(.woken, now: now)
     #expect(asked.next(waiting, now: now) == .exchange)
     #expect(machine.next(waiting, now: later) == .exchange)
   }
@@ -42,29 +42,29 @@ import Testing
     var facts = waiting
     facts.hasOutgoing = false
     var machine = exchanging(waiting)
-    machine.succeeded(.exchange, facts: facts, now: now)
+    machine.take(.succeeded(.exchange, facts), now: now)
     #expect(machine.next(facts, now: now) == .openChannel)
-    machine.heard(.channel, now: now)
-    machine.channelRests(now: now)
+    machine.take(.heard(.channel), now: now)
+    machine.take(.channelRefused, now: now)
     // Bytes that come behind the last word do not open it again.
-    machine.heard(.channel, now: now)
-    machine.succeeded(.channel, facts: facts, now: now)
+    machine.take(.heard(.channel), now: now)
+    machine.take(.succeeded(.channel, facts), now: now)
     let poll = now.advanced(by: SessionSettings().pollInterval)
     #expect(machine.next(facts, now: now) == .wait(until: poll))
     #expect(machine.next(facts, now: poll) == .exchange)
     let later = now.advanced(by: .seconds(30))
-    machine.succeeded(.exchange, facts: facts, now: later)
+    machine.take(.succeeded(.exchange, facts), now: later)
     #expect(machine.next(facts, now: later) == .openChannel)
   }
 
   @Test("What goes well on one lane does not shorten the pause of the other, which was stopped")
   func stoppedBeside() {
     var machine = exchanging(waiting)
-    machine.stopped(.channel, now: now)
+    machine.take(.stopped(.channel), now: now)
     let later = now.advanced(by: .seconds(300))
-    machine.uploaded()
+    machine.take(.pieceUploaded, now: now)
     #expect(machine.next(waiting, now: now) == .wait(until: later))
-    machine.succeeded(.exchange, facts: waiting, now: now)
+    machine.take(.succeeded(.exchange, waiting), now: now)
     #expect(machine.next(waiting, now: now) == .wait(until: later))
     #expect(machine.next(waiting, now: later) == .exchange)
   }
@@ -76,17 +76,17 @@ import Testing
     var idle = waiting
     idle.hasOutgoing = false
     var machine = exchanging(idle)
-    machine.succeeded(.exchange, facts: idle, now: now)
+    machine.take(.succeeded(.exchange, idle), now: now)
     #expect(machine.next(idle, now: now) == .openChannel)
     var opening = machine
-    opening.isBackground = false
+    opening.take(.background(isOn: false), now: now)
     #expect(opening.next(idle, now: now) == .cancel(.channel))
-    machine.heard(.channel, now: now)
+    machine.take(.heard(.channel), now: now)
     #expect(machine.isChannelOpen)
-    machine.isBackground = false
+    machine.take(.background(isOn: false), now: now)
     #expect(machine.next(idle, now: now) == .cancel(.channel))
     #expect(machine.next(idle, now: now) == .wait(until: nil), "nothing is held any more")
-    machine.isBackground = true
+    machine.take(.background(isOn: true), now: now)
     #expect(machine.next(idle, now: now) == .openChannel)
   }
 
@@ -98,26 +98,28 @@ import Testing
     var machine = SessionMachine(settings: SessionSettings())
     #expect(machine.next(idle, now: now) == .upload, "without a background that was ever on")
     let end = SessionMachine.Step.wait(until: now.advanced(by: .seconds(40)))
-    machine.isBackground = true
-    machine.isBackground = false
+    machine.take(.background(isOn: true), now: now)
+    machine.take(.background(isOn: false), now: now)
     #expect(machine.next(idle, now: now) == end, "the piece under way goes there")
-    machine.uploaded()
+    machine.take(.pieceUploaded, now: now)
     #expect(machine.next(idle, now: now) == .wait(until: nil), "nothing is held any more")
     // Who asked for answers once is still told them, but only while somebody waits.
-    machine.awaitsAnswers = true
-    machine.succeeded(.exchange, facts: idle, now: now)
+    machine.take(.exchangeRequested(awaitingAnswers: true), now: now)
+    #expect(machine.next(idle, now: now) == .exchange)
+    machine.take(.succeeded(.exchange, idle), now: now)
+    machine.take(.background(isOn: false), now: now)
     #expect(machine.next(idle, now: now) == .wait(until: nil))
     var awaited = machine
-    awaited.isAwaited = true
+    awaited.take(.answersAwaited(true), now: now)
     #expect(awaited.next(idle, now: now) == .upload)
     var asked = machine
-    asked.isResting = false
+    asked.take(.planRequested, now: now)
     #expect(asked.next(idle, now: now) == .upload)
     var outgoing = idle
     outgoing.hasOutgoing = true
     var sending = machine
     #expect(sending.next(outgoing, now: now) == .exchange, "operations do not wait")
-    machine.isBackground = true
+    machine.take(.background(isOn: true), now: now)
     #expect(machine.next(idle, now: now) == .upload)
   }
 
@@ -126,9 +128,9 @@ import Testing
     var sent = waiting
     (sent.hasOutgoing, sent.hasUnanswered, sent.isSubscribing) = (false, true, false)
     var machine = SessionMachine(settings: SessionSettings())
-    machine.succeeded(.exchange, facts: sent, now: now)
+    machine.take(.succeeded(.exchange, sent), now: now)
     #expect(machine.next(sent, now: now) == .wait(until: nil))
-    machine.isAwaited = true
+    machine.take(.answersAwaited(true), now: now)
     let soon = now.advanced(by: .milliseconds(100))
     #expect(machine.next(sent, now: now) == .wait(until: soon))
     #expect(machine.next(sent, now: soon) == .exchange)
@@ -138,7 +140,7 @@ import Testing
   func upload() {
     var machine = SessionMachine(settings: SessionSettings())
     #expect(machine.next(waiting, now: now) == .exchange)
-    machine.uploads(1 << 20)
+    machine.take(.sent(bytes: 1 << 20), now: now)
     let soon = now.advanced(by: .seconds(100))
     #expect(
       machine.next(waiting, now: soon) == .wait(until: now.advanced(by: .milliseconds(171_072))))

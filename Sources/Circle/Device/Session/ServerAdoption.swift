@@ -4,7 +4,7 @@ extension Session {
       try ServerAdoption(transaction).run()
     }
     // What is still under way with the old server is of an era that nothing here is of any more.
-    machine.channelWentAstray()
+    happened(.channelOutdated)
   }
 }
 

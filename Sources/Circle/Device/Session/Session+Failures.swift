@@ -6,15 +6,15 @@ extension Session {
     if lane == .exchange || !error.isTransient { isServerLoading = false }
     // A disk that is away may come back: what waits must not wait for the app to ask again.
     if error.isTransient || error.code == .store || error.code == .readOnly {
-      machine.failed(lane, now: store.world.clock.moment, chance: store.world.chance.next())
+      happened(.failed(lane, chance: store.world.chance.next()))
     } else {
-      machine.stopped(lane, now: store.world.clock.moment)
+      happened(.stopped(lane))
     }
     lastFailure = error
     tellNeed(of: error)
     if lane == .exchange, plan != nil {
       failPlan(error)
-      if isReplicationBased { machine.isExchangeWanted = false }
+      if isReplicationBased { happened(.exchangeDropped) }
     }
     if isConnected || lane == .exchange, error.code == .offline {
       offlineSince = offlineSince ?? store.world.clock.now

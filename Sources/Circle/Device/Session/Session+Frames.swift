@@ -18,7 +18,7 @@ extension Session {
     switch message {
     case .welcome(let welcome): try take(welcome, &reception, lane)
     case .rows(let page):
-      machine.releases()
+      happened(.released)
       if let progress = try inbox.keep(page, bytes: frame.encoded(), of: reception.era) {
         observers.tell(progress)
         if lane == .exchange {
@@ -26,7 +26,7 @@ extension Session {
         }
       }
     case .checkpoint(let checkpoint):
-      machine.releases()
+      happened(.released)
       do throws(FerryError) { try take(checkpoint, &reception, lane) } catch {
         // A channel goes on for long: there it is told at once.
         guard lane == .exchange, error.cause is UnfitPage else { throw error }
@@ -45,7 +45,7 @@ extension Session {
     case .beat: break
     case .failure(let failure) where failure.code == .replaced && lane == .channel:
       store.world.log.info("the server ended the channel", ("reason", failure.message))
-      machine.channelRests(now: store.world.clock.moment)
+      happened(.channelRefused)
     case .failure(let failure):
       // A message that could not be read may have been torn on the way.
       let isTransient = [.internal, .tooManyOperations, .badMessage].contains(failure.code)
@@ -65,7 +65,7 @@ extension Session {
     guard lane == .exchange, reception.mayHold, reception.stored >= reception.toStore else {
       return
     }
-    machine.holds(mayCut: plan == nil || plan?.currentWait != nil && !isReplicationBased)
+    happened(.held(mayCut: plan == nil || plan?.currentWait != nil && !isReplicationBased))
   }
 
   /// Operations have ended, or something else is new.
@@ -78,12 +78,12 @@ extension Session {
     guard lane == .channel else { return }
     if let version = stir.settings {
       // The welcome of an exchange brings them.
-      if try keptSettings().version != version { machine.isExchangeWanted = true }
+      if try keptSettings().version != version { happened(.exchangeNeeded()) }
       return
     }
     guard isReplicationBased else {
       // Without the background synchronization only the results of a batch are fetched.
-      if machine.isBackground || !isChannelQuiet { machine.isExchangeWanted = true }
+      if machine.isBackground || !isChannelQuiet { happened(.exchangeNeeded()) }
       return
     }
     guard stir.finished.isEmpty || stir.groups?.isEmpty == false, machine.isBackground else {
@@ -102,10 +102,9 @@ extension Session {
       store.world.log.debug("a welcome is for where the device stood", ("era", welcome.era))
       reception.era = nil
       if lane == .channel {
-        machine.channelWentAstray()
+        happened(.channelOutdated)
       } else {
-        machine.isExchangeWanted = true
-        isPullWanted = true
+        happened(.exchangeNeeded(pulls: true))
       }
       return
     }
@@ -151,7 +150,7 @@ extension Session {
         "a checkpoint does not close what is here", ("version", String(checkpoint.version)),
         ("unavailable", "\(checkpoint.unavailable)"))
       if checkpoint.unavailable.isEmpty {
-        if lane == .channel { machine.channelWentAstray() } else { machine.isExchangeWanted = true }
+        if lane == .channel { happened(.channelOutdated) } else { happened(.exchangeNeeded()) }
       } else if lane == .exchange {
         reception.isServerLoading = true
         reception.serverLoad = ServerLoad(checkpoint.load)
@@ -169,11 +168,11 @@ extension Session {
         confirms.append(
           Confirm(group: changes.group, version: changes.version, answers: changes.confirmed))
         // The channel only brings; what the server may forget goes in an exchange of its own.
-        if machine.isChannelOpen { machine.isExchangeWanted = true }
+        if machine.isChannelOpen { happened(.exchangeNeeded()) }
       }
       try observers.tellOwed(of: store)
       if changes.isReset { observers.tell(.downloadedAgain(group: group)) }
-    case .restarted: machine.isExchangeWanted = true
+    case .restarted: happened(.exchangeNeeded())
     }
   }
 }

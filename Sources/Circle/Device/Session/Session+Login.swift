@@ -28,7 +28,7 @@ extension Session {
     }
     if let error = try otherOwner(than: answer.user) {
       credentials = nil
-      machine.hasCredentials = false
+      happened(.loginEnded)
       if offlineSince != nil { connected() }
       try refuseLogin(error)
       return
@@ -45,13 +45,13 @@ extension Session {
       try cannotKeep(error, reception.kind)
       return
     }
-    machine.succeeded(.exchange, facts: try facts(), now: store.world.clock.moment)
+    happened(.succeeded(.exchange, try facts()))
     (isLockTold, isLoginDemanded) = (false, false)
     try take(lease: answer.lease, sessionExpiresIn: answer.sessionExpiresIn)
     connected()
     guard reception.kind == .login else { return }
     credentials = nil
-    machine.hasCredentials = false
+    happened(.loginEnded)
     observers.tell(.signedIn, .lasting)
     try registered()
   }
@@ -61,7 +61,7 @@ extension Session {
   private func cannotKeep(_ error: FerryError, _ kind: Reception.Kind) throws(FerryError) {
     guard kind == .login else { return fail(.exchange, error) }
     credentials = nil
-    machine.hasCredentials = false
+    happened(.loginEnded)
     try refuseLogin(error)
   }
 
@@ -75,12 +75,12 @@ extension Session {
     // A no of the server is an answer.
     if offlineSince != nil, reception.status < 500, code != nil { connected() }
     if lane == .channel, code == "tooManyChannels" {
-      machine.channelRests(now: store.world.clock.moment)
+      happened(.channelRefused)
       return
     }
     if let order = WipeOrder((try? JSONNode.parse(reception.text))?["wipe"]), try isOurs(order) {
       wipe = order
-      machine.stopped(lane, now: store.world.clock.moment)
+      happened(.stopped(lane))
       return
     }
     if code == "deviceLocked" {
@@ -95,7 +95,7 @@ extension Session {
     }
     if code == "ambiguousTemplate", reception.kind == .login {
       credentials = nil
-      machine.hasCredentials = false
+      happened(.loginEnded)
       try refuseLogin(FerryError(.notAllowed, message, hint: hint))
       return
     }
@@ -111,9 +111,7 @@ extension Session {
     case .exchange, .channel, .upload:
       // The token ended or was revoked: renew it.
       try forget([.accessToken, .accessTokenExpires])
-      machine.stopped(lane, now: store.world.clock.moment)
-      machine.wake()
-      machine.isExchangeWanted = true
+      happened(.tokenEnded(lane))
     case .token where code == "staleRights" || code == "refusedToken":
       // The issuer must let the user in again; the session itself goes on then.
       isLoginDemanded = true
@@ -123,7 +121,7 @@ extension Session {
       try refuseLogin(FerryError(.notLoggedIn, message, hint: hint), isRenewal: true)
     case .login:
       credentials = nil
-      machine.hasCredentials = false
+      happened(.loginEnded)
       try refuseLogin(FerryError(.notLoggedIn, message, hint: hint))
     }
   }
@@ -141,7 +139,7 @@ extension Session {
   func hasNoToken(_ error: FerryError) throws(FerryError) {
     lanes[.exchange] = nil
     credentials = nil
-    machine.hasCredentials = false
+    happened(.loginEnded)
     try refuseLogin(error)
   }
 
@@ -197,12 +195,12 @@ extension Session {
     if !isRenewal { loginFailure = error }
     if isLoggedIn(try facts()) {
       // Whoever was logged in before still is.
-      machine.loginRefused()
+      happened(.loginRefused)
       try tellState()
       observers.tell(.signInFailed(error), .lasting)
       return try registrationFailed(error)
     }
-    machine.stopped(.exchange, now: store.world.clock.moment)
+    happened(.stopped(.exchange))
     lastFailure = error
     isServerLoading = false
     isLoginTold = true

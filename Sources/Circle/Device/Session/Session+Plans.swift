@@ -9,8 +9,7 @@ extension Session {
   /// Queues a synchronization behind those that were asked for before.
   package func begin(_ plan: SynchronizationPlan) {
     plans.append(plan)
-    machine.isResting = false
-    machine.wake()
+    happened(.planRequested)
   }
 
   /// A number for a plan, unique in this process.
@@ -101,7 +100,7 @@ extension Session {
     plan.isBegun = true
     plan.isUnderWay = true
     plan.isUnsent = true
-    machine.isAsking = !questions.isEmpty
+    happened(.questionsChanged(areOpen: !questions.isEmpty))
   }
 
   /// What a handler hears of the current status.
@@ -113,8 +112,8 @@ extension Session {
   package func answer(_ action: SynchronizationAction) throws(FerryError) -> Bool {
     guard !questions.isEmpty else { return plan != nil }
     questions.removeFirst()
-    machine.isAsking = !questions.isEmpty
-    machine.heard(.exchange, now: store.world.clock.moment)
+    happened(.questionsChanged(areOpen: !questions.isEmpty))
+    happened(.heard(.exchange))
     guard action == .cancel || plan?.session?.isCancelled == true else { return true }
     try cancelPlan()
     return false
@@ -132,7 +131,7 @@ extension Session {
     guard let plan else { return }
     if plan.isUnderWay {
       lanes[.exchange] = nil
-      machine.cancelled(.exchange)
+      happened(.cancelled(.exchange))
     }
     if plan.isUnsent { try takeBack(plan) }
     endPlan(Session.cancelled)
@@ -228,7 +227,7 @@ extension Session {
     plan.isUnderWay = false
     self.plan = nil
     questions = []
-    machine.isAsking = false
+    happened(.questionsChanged(areOpen: false))
     if let batch = plan.batch, plan.session != nil { batchSessions[batch] = plan.session }
     if case .completion(let batch) = plan.origin, error == nil || error?.code == .cancelled {
       batchSessions[batch] = nil

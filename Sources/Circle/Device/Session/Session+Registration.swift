@@ -106,7 +106,7 @@ extension Session {
   /// Nobody is logged in from now on; what is pending stays. The server hears of it as soon as it can.
   func logout() throws(FerryError) {
     credentials = nil
-    machine.hasCredentials = false
+    happened(.loginEnded)
     isLoginDemanded = false
     try store.withTransaction { transaction throws(FerryError) in
       if let token = try transaction.setting(.refreshToken) {
@@ -116,7 +116,7 @@ extension Session {
         try transaction.set(name, nil)
       }
     }
-    machine.channelWentAstray()
+    happened(.channelOutdated)
   }
 
   /// The token of a session that the server does not know to have ended.

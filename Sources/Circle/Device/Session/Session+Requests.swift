@@ -46,8 +46,6 @@ extension Session {
   func exchangeRequest(_ lane: SessionMachine.Lane) throws(FerryError) -> SessionRequest {
     let confirms = self.confirms
     let isChannelOpen = machine.isChannelOpen
-    let isPullWanted = self.isPullWanted
-    if lane == .exchange { self.isPullWanted = false }
     var changed: [String: String?] = [:]
     var place: DevicePosition?
     var isRefused = false
@@ -102,7 +100,8 @@ extension Session {
         plan = current
       } else if !isQuiet, isSubscribed || isSubscribing || awaitsAnswer,
         lane == .channel && self.machine.isBackground
-          || lane == .exchange && (!isChannelOpen || isPullWanted || self.machine.awaitsAnswers)
+          || lane == .exchange
+            && (!isChannelOpen || self.machine.isPulling || self.machine.awaitsAnswers)
       {
         messages += position.pulls.map(Message.pull)
       }

@@ -44,8 +44,8 @@ extension Session {
   /// The channel was opened for other notices.
   func noticesChanged() {
     guard isReplicationBased else { return }
-    machine.channelWentAstray()
-    machine.wake()
+    happened(.channelOutdated)
+    happened(.woken)
   }
 
   /// Whether the app asks for data; what is suspended is still subscribed.

@@ -22,9 +22,9 @@ extension Session {
     }
     // What was under way belongs to nobody now.
     endAllPlans(Session.signedOut)
-    machine = SessionMachine(settings: machine.settings)
+    happened(.signedOut)
     (lanes, confirms, uploadOffsets, batchSessions) = ([:], [], [:], [:])
-    (cutLane, notified, isPullWanted, isServerLoading) = (nil, [], false, false)
+    (cutLane, notified, isServerLoading) = (nil, [], false)
     (isLoginTold, isLockTold, isLoginDelayTold, isEndTold) = (false, false, false, false)
     isChannelQuiet = false
     (isLoginDemanded, loginFailure) = (false, nil)

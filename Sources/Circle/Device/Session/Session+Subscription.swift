@@ -9,7 +9,7 @@ extension Session {
       return
     }
     try forget([.subscribed, .subscribing, .suspended, .recovering])
-    machine.channelWentAstray()
+    happened(.channelOutdated)
     observers.tell(.unsubscribed, .lasting)
     observers.tell(.subscriptionEnded, .lasting)
   }
@@ -20,7 +20,7 @@ extension Session {
       return
     }
     try note(.suspended)
-    machine.channelWentAstray()
+    happened(.channelOutdated)
     observers.tell(.suspended, .lasting)
   }
 
@@ -41,7 +41,7 @@ extension Session {
     }
     try inbox.restartAll()
     try note(.recovering)
-    machine.channelWentAstray()
+    happened(.channelOutdated)
     requestExchange()
   }
 

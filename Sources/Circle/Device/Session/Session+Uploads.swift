@@ -19,11 +19,11 @@ extension Session {
       try Uploads(transaction).next()
     }
     guard let upload else {
-      machine.uploaded()
+      happened(.pieceUploaded)
       return try next()
     }
     let request = try uploadRequest(upload)
-    machine.uploads(request.body.count)
+    happened(.sent(bytes: request.body.count))
     return .send(request)
   }
 
@@ -62,7 +62,7 @@ extension Session {
       // The answer is older than a restart or a restore of the server that the device knows of by now.
       // It says nothing of the present one, which is asked anew.
       uploadOffsets[upload.reference] = nil
-      return machine.uploaded()
+      return happened(.pieceUploaded)
     }
     switch reception.status {
     case 200, 409:
@@ -89,7 +89,7 @@ extension Session {
       return try refused(.exchange, reception)
     default: return try refused(.exchange, reception)
     }
-    machine.uploaded()
+    happened(.pieceUploaded)
     lastFailure = nil
   }
 
@@ -105,8 +105,7 @@ extension Session {
     }
     uploadOffsets[upload.reference] = nil
     // The answer can come now.
-    machine.isExchangeWanted = true
-    machine.answersAreNear()
+    happened(.contentUploaded)
   }
 }
 

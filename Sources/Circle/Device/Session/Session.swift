@@ -20,7 +20,7 @@ package final class Session {
   let inbox: Inbox
   let importer: Import
   package let observers: Observers
-  package internal(set) var machine: SessionMachine
+  package private(set) var machine: SessionMachine
   var credentials: Credentials?
   var lanes: [SessionMachine.Lane: Reception] = [:]
   /// How far the server has what is being sent, by its own word.
@@ -38,8 +38,6 @@ package final class Session {
   var storedHighest: Int64?
   /// The app heard that the connection begins.
   var isConnecting = false
-  /// Somebody waits for what is new, and shall see it when the exchange is over (sync/R2).
-  var isPullWanted = false
   var isLoginTold = false
   /// The server renews the tokens that are here only after somebody has logged in.
   var isLoginDemanded = false
@@ -123,7 +121,11 @@ package final class Session {
       kind.map { $0 == SynchronizationKind.replicationBased.rawValue } ?? isReplicationBasedAtFirst
     guard isNow != isReplicationBased else { return }
     isReplicationBased = isNow
-    machine.channelWentAstray()
+    happened(.channelOutdated)
+  }
+
+  func happened(_ event: SessionMachine.Event) {
+    machine.take(event, now: store.world.clock.moment)
   }
 
   // What the app asks for.
@@ -133,10 +135,9 @@ package final class Session {
   package func login(_ credentials: Credentials) {
     if let error = otherOwner(than: credentials) { return refuseOther(error) }
     self.credentials = credentials
-    machine.hasCredentials = true
+    happened(.loginRequested)
     isLoginDelayTold = false
     if lastFailure?.code == .notLoggedIn { lastFailure = nil }
-    machine.wake()
   }
 
   /// Once for each refused login.
@@ -146,24 +147,19 @@ package final class Session {
   }
 
   package func requestExchange(awaitingAnswers: Bool = false) {
-    isPullWanted = true
-    machine.isExchangeWanted = true
-    machine.awaitsAnswers = awaitingAnswers
-    machine.isResting = false
+    happened(.exchangeRequested(awaitingAnswers: awaitingAnswers))
     isLoginTold = false
-    machine.wake()
   }
 
   package func setBackground(_ isOn: Bool) {
     // It brings rows from now on.
-    if isOn, isChannelQuiet, !isReplicationBased { machine.channelWentAstray() }
-    machine.isBackground = isOn
+    if isOn, isChannelQuiet, !isReplicationBased { happened(.channelOutdated) }
+    happened(.background(isOn: isOn))
     isLoginTold = false
-    machine.wake()
   }
 
   /// The network may be back.
-  package func wake() { machine.wake() }
+  package func wake() { happened(.woken) }
 
   /// Callbacks that were owed when the app ended.
   package func tellOwed() throws(FerryError) { try observers.tellOwed(of: store) }
@@ -179,8 +175,10 @@ package final class Session {
     tellState(facts)
     try tellLease()
     try takeUpPlan(facts)
-    machine.planAt = plan.map { $0.notBefore ?? Timestamp(milliseconds: 0) }
-    machine.isPlanBehind = plan != nil && plan?.isUnderWay == false
+    happened(
+      .planChanged(
+        at: plan.map { $0.notBefore ?? Timestamp(milliseconds: 0) },
+        isBehind: plan != nil && plan?.isUnderWay == false))
     let clock = store.world.clock
     let now = clock.moment
     switch machine.next(facts, now: now) {
@@ -214,7 +212,7 @@ package final class Session {
     case .exchange:
       begunExchanges += 1
       let request = try exchangeRequest(.exchange)
-      machine.uploads(request.body.count)
+      happened(.sent(bytes: request.body.count))
       return .send(request)
     case .openChannel: return .send(try exchangeRequest(.channel))
     case .upload: return try nextUpload()
@@ -253,7 +251,7 @@ package final class Session {
   package func received(_ bytes: [UInt8], on lane: SessionMachine.Lane) throws(FerryError) {
     guard var reception = lanes[lane] else { return }
     guard reception.status == 200, reception.kind == .exchange || reception.kind == .channel else {
-      machine.heard(lane, now: store.world.clock.moment)
+      happened(.heard(lane))
       reception.text.append(contentsOf: bytes.prefix(max(0, 65_536 - reception.text.count)))
       lanes[lane] = reception
       return
@@ -313,12 +311,12 @@ package final class Session {
 
   private func hear(_ reception: inout Reception, _ lane: SessionMachine.Lane) {
     reception.restBytes = 0
-    machine.heard(lane, now: store.world.clock.moment)
+    happened(.heard(lane))
   }
 
   private func put(_ status: SynchronizationContext.Status) {
     questions.append(status)
-    machine.isAsking = true
+    happened(.questionsChanged(areOpen: true))
   }
 
   private func nextFrame(_ reception: inout Reception) throws(FerryError) -> Frame? {
@@ -369,7 +367,7 @@ package final class Session {
 
   private func succeed(_ lane: SessionMachine.Lane) {
     let facts = (try? facts()) ?? SessionMachine.Facts()
-    machine.succeeded(lane, facts: facts, now: store.world.clock.moment)
+    happened(.succeeded(lane, facts))
     guard lane == .exchange else { return }
     // There is one at a time, so the last one begun is the one that ended.
     completedExchanges = begunExchanges
@@ -384,10 +382,9 @@ package final class Session {
     if !isServerLoading { store.world.log.info("the server loads its data") }
     isServerLoading = true
     serverLoad = load
-    isPullWanted = true
-    machine.failed(
-      .exchange, now: store.world.clock.moment, chance: store.world.chance.next(),
-      longest: Session.loadingRetry)
+    happened(
+      .failed(.exchange, chance: store.world.chance.next(), longest: Session.loadingRetry))
+    happened(.exchangeNeeded(pulls: true))
     lastFailure = FerryError(
       .server, "The server has not loaded all of this user's data yet",
       hint: "The session asks again by itself.", isTransient: true)

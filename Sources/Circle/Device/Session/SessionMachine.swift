@@ -1,7 +1,7 @@
 import FerryWorld
 
-/// Decides what the session does next: log in, exchange, open the channel, wait. Pure: it is told
-/// what happened and what time it is.
+/// Decides what the session does next: log in, exchange, open the channel, wait. Pure: it takes
+/// events, and gives the next step for the facts and the time.
 package struct SessionMachine: Equatable {
   package enum Lane: Sendable, Hashable { case exchange, channel }
 
@@ -40,36 +40,94 @@ package struct SessionMachine: Equatable {
     package init() {}
   }
 
+  /// What happened, and what the app or the session wants.
+  package enum Event {
+    /// The app gave credentials, which the server has not answered yet.
+    case loginRequested
+    /// The credentials were taken or refused.
+    case loginEnded
+    case exchangeRequested(awaitingAnswers: Bool)
+    case background(isOn: Bool)
+    /// The app began a synchronization.
+    case planRequested
+    /// The network may be back, or a setting makes another attempt worthwhile.
+    case woken
+    /// The user left, and everything of them.
+    case signedOut
+    /// Whether a caller in this process waits for the answers to sent operations.
+    case answersAwaited(Bool)
+    /// When the next synchronization goes on; `isBehind`: it waits for the request under way.
+    case planChanged(at: Timestamp?, isBehind: Bool)
+    /// Whether the app is asked something about its synchronization.
+    case questionsChanged(areOpen: Bool)
+    /// There is something to send or to ask; `pulls`: and to show.
+    case exchangeNeeded(pulls: Bool = false)
+    /// The synchronization that wanted it has ended.
+    case exchangeDropped
+    /// The request under way sends so much.
+    case sent(bytes: Int)
+    case heard(Lane)
+    /// The answer is held back; `mayCut`: until something else is to be sent.
+    case held(mayCut: Bool)
+    /// The answer goes on.
+    case released
+    /// A lane ended as it should.
+    case succeeded(Lane, Facts)
+    /// A piece of a content arrived, or none is left to send.
+    case pieceUploaded
+    /// The last piece of a content arrived: the answer to its operation can come now.
+    case contentUploaded
+    /// A lane broke; the next try waits, but no longer than `longest`.
+    case failed(Lane, chance: UInt64, longest: Duration? = nil)
+    /// Only the app or the operator can cure it. It is tried again when the app asks for it, and by
+    /// itself only after long.
+    case stopped(Lane)
+    /// The server does not accept the access token any more.
+    case tokenEnded(Lane)
+    /// The app has ended the request.
+    case cancelled(Lane)
+    /// A login was refused and an earlier one still counts: waiting requests go on at once.
+    case loginRefused
+    /// The pages of the channel no longer follow what is on the device, or it was opened for
+    /// something else.
+    case channelOutdated
+    /// The server closed the channel for another device, or has no room: poll, and try it later.
+    case channelRefused
+  }
+
   private enum ChannelState: Equatable {
     case closed
     case opening(since: Timestamp)
     case open(heard: Timestamp)
     /// It brings what does not follow what is here; it is closed and opened anew.
-    case astray
+    case outdated
   }
 
-  let settings: SessionSettings
-  package var hasCredentials = false
-  /// The app keeps the data fresh by itself: the channel, or polls where there is none.
-  package var isBackground = false { didSet { isResting = !isBackground } }
+  package let settings: SessionSettings
+  package private(set) var hasCredentials: Bool = false
+  /// The app keeps the data fresh by itself: the channel, or polls if there is none.
+  package private(set) var isBackground: Bool = false
   /// The app stopped the background: contents and questions for answers wait until it asks again.
-  package var isResting = false
-  /// Somebody waits here for the answers to what was sent, whoever stops meanwhile.
-  package var isAwaited = false
-  /// Someone asked for an exchange.
-  package var isExchangeWanted = false
+  package private(set) var isResting: Bool = false
+  /// A caller in this process waits for the answers to sent operations. Resting does not end that.
+  package private(set) var isAwaited: Bool = false
+  package private(set) var isExchangeWanted: Bool = false
+  /// A caller wants to see what is new when the exchange ends (sync/R2).
+  private var isPullWanted: Bool = false
+  /// The last exchange was begun for such a caller.
+  package private(set) var isPulling: Bool = false
   /// When a synchronization of the app goes on; nil while there is none.
-  package var planAt: Timestamp?
-  /// Another one waits behind the request under way.
-  package var isPlanBehind = false
+  private var planAt: Timestamp?
+  /// A synchronization waits until the request under way ends.
+  private var isPlanBehind: Bool = false
   /// The app is asked whether a synchronization goes on; nothing is sent meanwhile.
-  package var isAsking = false
+  private var isAsking: Bool = false
   /// The server holds its answer back until operations are answered.
-  package private(set) var isHeld = false
-  /// What a held answer is given up for begins at once.
-  private var mayCut = false
-  /// Someone asked to wait until what was sent is answered.
-  package var awaitsAnswers = false
+  private var isHeld: Bool = false
+  /// A held answer may be given up for a request that can begin at once.
+  private var mayCut: Bool = false
+  /// The last request for an exchange was to wait until the sent operations are answered.
+  package private(set) var awaitsAnswers: Bool = false
   private var exchangeSince: Timestamp?
   /// How long the request under way may take to be sent, beside the silence that is borne.
   private var uploadTime: Duration = .zero
@@ -125,6 +183,7 @@ package struct SessionMachine: Equatable {
     }
     if wantsExchange {
       isExchangeWanted = false
+      (isPulling, isPullWanted) = (isPullWanted, false)
       return begin(.exchange, now)
     }
     if !wantsChannel { return begin(.upload, now) }
@@ -142,12 +201,6 @@ package struct SessionMachine: Equatable {
     facts.hasOutgoing || hasCredentials || isPlanBehind || isResting && !isAwaited
   }
 
-  /// The answer to the request under way is held back; `mayCut`: until something else is to be sent.
-  package mutating func holds(mayCut: Bool) { (isHeld, self.mayCut) = (true, mayCut) }
-
-  /// The answer goes on.
-  package mutating func releases() { isHeld = false }
-
   /// How long to wait before the next question for answers, when so many have come to nothing.
   package func answerPause(_ questions: Int) -> Duration {
     min(settings.answerPoll * (1 << min(questions - 1, 6)), settings.pollInterval)
@@ -160,11 +213,6 @@ package struct SessionMachine: Equatable {
     uploadTime = .zero
     (isHeld, mayCut) = (false, false)
     return step
-  }
-
-  /// The exchange that was begun sends so much.
-  package mutating func uploads(_ bytes: Int) {
-    uploadTime = SessionSettings.uploadTime(bytes)
   }
 
   /// A channel must speak soon after it was opened and now and then afterwards.
@@ -182,7 +230,7 @@ package struct SessionMachine: Equatable {
     case .open(let heard) where now >= heard.advanced(by: settings.silence):
       channel = .closed
       return .cancel(.channel)
-    case .astray:
+    case .outdated:
       channel = .closed
       return .cancel(.channel)
     default: return nil
@@ -191,7 +239,7 @@ package struct SessionMachine: Equatable {
 
   private var channelLimit: Timestamp? {
     switch channel {
-    case .closed, .astray: nil
+    case .closed, .outdated: nil
     case .opening(let since): since.advanced(by: settings.channelPatience)
     case .open(let heard): heard.advanced(by: settings.silence)
     }
@@ -223,94 +271,104 @@ package struct SessionMachine: Equatable {
     return lastExchange.advanced(by: settings.pollInterval)
   }
 
-  /// Bytes came.
-  package mutating func heard(_ lane: Lane, now: Timestamp) {
+  // What happened.
+
+  /// Events change what the next step is; the caller then asks for it with `next`.
+  package mutating func take(_ event: Event, now: Timestamp) {
+    switch event {
+    case .loginRequested:
+      hasCredentials = true
+      wake()
+    case .loginEnded: hasCredentials = false
+    case .exchangeRequested(let awaitingAnswers):
+      (isExchangeWanted, isPullWanted, isResting) = (true, true, false)
+      awaitsAnswers = awaitingAnswers
+      wake()
+    case .background(let isOn):
+      (isBackground, isResting) = (isOn, !isOn)
+      wake()
+    case .planRequested:
+      isResting = false
+      wake()
+    case .woken: wake()
+    case .signedOut: self = SessionMachine(settings: settings)
+    case .answersAwaited(let isAwaited): self.isAwaited = isAwaited
+    case .planChanged(let time, let isBehind): (planAt, isPlanBehind) = (time, isBehind)
+    case .questionsChanged(let areOpen): isAsking = areOpen
+    case .exchangeNeeded(let pulls):
+      isExchangeWanted = true
+      if pulls { isPullWanted = true }
+    case .exchangeDropped: isExchangeWanted = false
+    case .sent(let bytes): uploadTime = SessionSettings.uploadTime(bytes)
+    case .heard(let lane): heard(lane, now)
+    case .held(let mayCut): (isHeld, self.mayCut) = (true, mayCut)
+    case .released: isHeld = false
+    case .succeeded(let lane, let facts): succeeded(lane, facts, now)
+    case .pieceUploaded:
+      exchangeSince = nil
+      (failures, retryAt) = (0, nil)
+    case .contentUploaded: (isExchangeWanted, answerPolls) = (true, 0)
+    case .failed(let lane, let chance, let longest): failed(lane, chance, longest, now)
+    case .stopped(let lane):
+      end(lane)
+      stop = Stop(lane: lane, until: now.advanced(by: settings.stoppedRetry))
+    case .tokenEnded(let lane):
+      end(lane)
+      wake()
+      isExchangeWanted = true
+    case .cancelled(let lane):
+      end(lane)
+      if lane == .exchange { (isHeld, mayCut, isAsking) = (false, false, false) }
+    case .loginRefused: exchangeSince = nil
+    case .channelOutdated: if channel != .closed { channel = .outdated }
+    case .channelRefused:
+      channel = .closed
+      channelAgainAt = now.advanced(by: settings.channelRest)
+    }
+  }
+
+  /// A request of the lane is over.
+  private mutating func end(_ lane: Lane) {
+    switch lane {
+    case .exchange: exchangeSince = nil
+    case .channel: channel = .closed
+    }
+  }
+
+  private mutating func heard(_ lane: Lane, _ now: Timestamp) {
     switch lane {
     case .exchange: if exchangeSince != nil { exchangeSince = now }
     case .channel:
-      guard channel != .closed, channel != .astray else { return }
+      guard channel != .closed, channel != .outdated else { return }
       channel = .open(heard: now)
       channelAgainAt = nil
     }
   }
 
-  /// The channel's pages no longer follow what is on the device: another lane was faster.
-  package mutating func channelWentAstray() {
-    if channel != .closed { channel = .astray }
-  }
-
-  /// The server gave the channel's place to another, or has none: poll, and try it again later.
-  package mutating func channelRests(now: Timestamp) {
-    channel = .closed
-    channelAgainAt = now.advanced(by: settings.channelRest)
-  }
-
-  /// The app has ended it.
-  package mutating func cancelled(_ lane: Lane) {
-    switch lane {
-    case .exchange:
-      exchangeSince = nil
-      (isHeld, mayCut, isAsking) = (false, false, false)
-    case .channel: channel = .closed
-    }
-  }
-
-  /// A lane ended as it should.
-  package mutating func succeeded(_ lane: Lane, facts: Facts, now: Timestamp) {
-    failures = 0
-    retryAt = nil
+  private mutating func succeeded(_ lane: Lane, _ facts: Facts, _ now: Timestamp) {
+    end(lane)
+    (failures, retryAt) = (0, nil)
     if stop?.lane == lane { stop = nil }
-    switch lane {
-    case .exchange:
-      exchangeSince = nil
-      lastExchange = now
-      answerPolls = facts.hasUnanswered ? answerPolls + 1 : 0
-    case .channel: channel = .closed
-    }
+    guard lane == .exchange else { return }
+    lastExchange = now
+    answerPolls = facts.hasUnanswered ? answerPolls + 1 : 0
   }
 
-  /// A piece of a content arrived.
-  package mutating func uploaded() {
-    exchangeSince = nil
-    failures = 0
-    retryAt = nil
-  }
-
-  /// What the answers waited for is done: ask for them soon again.
-  package mutating func answersAreNear() { answerPolls = 0 }
-
-  /// A lane broke; the next try waits longer each time, by chance a little more or less, but no longer
-  /// than `longest` where that is given.
-  package mutating func failed(
-    _ lane: Lane, now: Timestamp, chance: UInt64, longest: Duration? = nil
+  /// The next try waits longer each time, by chance a little more or less, but no longer than
+  /// `longest`.
+  private mutating func failed(
+    _ lane: Lane, _ chance: UInt64, _ longest: Duration?, _ now: Timestamp
   ) {
-    switch lane {
-    case .exchange:
-      exchangeSince = nil
-      isExchangeWanted = true
-    case .channel: channel = .closed
-    }
+    end(lane)
+    if lane == .exchange { isExchangeWanted = true }
     failures += 1
     let longest = min(longest ?? settings.longestRetry, settings.longestRetry)
     let wait = min(settings.firstRetry * (1 << min(failures - 1, 10)), longest)
     retryAt = now.advanced(by: wait / 2 + (wait / 2) * (Double(chance % 1_000) / 1_000))
   }
 
-  /// Something that the app or the operator must cure: tried again when the app asks for it, and
-  /// by itself only after long, though there be something to send.
-  package mutating func stopped(_ lane: Lane, now: Timestamp) {
-    switch lane {
-    case .exchange: exchangeSince = nil
-    case .channel: channel = .closed
-    }
-    stop = Stop(lane: lane, until: now.advanced(by: settings.stoppedRetry))
-  }
-
-  /// A login was refused and an earlier one still counts: what waits goes on at once.
-  package mutating func loginRefused() { exchangeSince = nil }
-
-  /// The app or the network says that waiting makes no sense any more.
-  package mutating func wake() {
+  /// Waiting makes no sense any more.
+  private mutating func wake() {
     (retryAt, stop) = (nil, nil)
     failures = 0
     answerPolls = 0
@@ -320,59 +378,4 @@ package struct SessionMachine: Equatable {
     guard let left, let right else { return left ?? right }
     return min(left, right)
   }
-}
-
-/// How rows and operations travel.
-public enum SynchronizationKind: String, Sendable, Hashable {
-  /// Submitted operations are sent at once. After `subscribe`, changes arrive by themselves while
-  /// the background synchronization is on.
-  case messageBased
-  /// Operations and rows travel only in synchronizations that the app asks for, group by group, and
-  /// in those that fetch the results of replayed operations. `subscribe` brings no rows.
-  case replicationBased
-}
-
-/// The timing of a session.
-public struct SessionSettings: Sendable, Equatable {
-  /// The time between two requests for changes if there is no channel.
-  public var pollInterval: Duration = .seconds(1)
-  /// The time between sending an operation and the first request for its answer.
-  public var answerPoll: Duration = .milliseconds(50)
-  /// How long a new channel may be silent before the session assumes that a proxy blocks it.
-  public var channelPatience: Duration = .seconds(1)
-  /// The time before the session tries a blocked channel again.
-  public var channelRetry: Duration = .seconds(300)
-  /// The time before the session tries a channel again after the server closed it for another
-  /// device or had no room.
-  public var channelRest: Duration = .seconds(30)
-  /// How long an open connection may be silent; the server sends something every 15 seconds.
-  public var silence: Duration = .seconds(40)
-  public var firstRetry: Duration = .milliseconds(200)
-  public var longestRetry: Duration = .seconds(30)
-  /// The time before the next try after the server refused this device, for example because it does
-  /// not serve its package.
-  public var stoppedRetry: Duration = .seconds(300)
-  /// Whether `synchronize` and `beginSynchronize` fetch data without waiting for the answers to the
-  /// sent operations. `FerryDatabase.setAsyncReplay` takes precedence.
-  public var asyncReplay: Bool = true
-  /// Whether changes arrive by themselves, or only in synchronizations that the app asks for.
-  public var synchronization: SynchronizationKind = .messageBased
-  /// How long `synchronize` and `onlineLogin` wait if the app does not pass a limit.
-  public var patience: Duration = .seconds(300)
-  /// Whether another process of the app (an extension) opens the same database and changes it too;
-  /// set it in both. Once a second the session checks whether the other process has submitted
-  /// something, and four times a second what it has changed, for live queries. Each transaction
-  /// records its changes for the other process, so that only affected live queries run again; a
-  /// change costs a little more. The processes agree which of them synchronizes, also without this
-  /// setting. Each owed callback is made in one of them.
-  public var isDatabaseShared: Bool = false
-  /// Whether a saved change is submitted by itself. With false the app collects its changes, and sends
-  /// them with `submit`, `submitPending` or `submitPendingOperations`; see
-  /// `FerryDatabase.submitsAutomatically`.
-  public var submitsAutomatically: Bool = true
-
-  public init() {}
-
-  /// What a slow line may take to send so much: 8 KB a second, below which no server waits.
-  static func uploadTime(_ bytes: Int) -> Duration { .milliseconds(bytes / 8) }
 }

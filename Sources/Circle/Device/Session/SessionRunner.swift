@@ -79,8 +79,9 @@ actor SessionRunner {
           return
         }
         leaseWanted = nil
-        session.machine.isAwaited =
-          session.store.answers.waiting > 0 || waiters.contains(where: \.awaitsAnswers)
+        session.happened(
+          .answersAwaited(
+            session.store.answers.waiting > 0 || waiters.contains(where: \.awaitsAnswers)))
         switch try session.next() {
         case .send(let request): begin(request)
         case .cancel(let lane): tasks.removeValue(forKey: lane)?.cancel()

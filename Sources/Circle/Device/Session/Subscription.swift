@@ -40,7 +40,7 @@ package struct SubscriptionSettings {
 extension Session {
   /// Something else is asked for: an open channel was opened for what was asked before.
   package func parametersChanged() throws(FerryError) {
-    machine.channelWentAstray()
+    happened(.channelOutdated)
     if try facts().isSubscribed { requestExchange() }
   }
 }

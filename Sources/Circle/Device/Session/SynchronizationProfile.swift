@@ -44,8 +44,8 @@ extension Session {
   /// The next request goes by the profile as it is now; an open channel went by the one before.
   func profileChanged(isOtherKind: Bool) throws(FerryError) {
     profileVersion += 1
-    machine.channelWentAstray()
-    machine.wake()
+    happened(.channelOutdated)
+    happened(.woken)
     guard isOtherKind, try facts().isSubscribed, !isReplicationBased else { return }
     requestExchange()
   }
