@@ -20,9 +20,14 @@ final class Device {
   let model: Package
   private let key: DatabaseKey?
   private let vfs: String?
+  private let chance: any Chance
 
   /// `vfs` names where the database is kept; nil is the system's files.
-  init(_ model: Package = Shop.package, key: DatabaseKey? = nil, vfs: String? = nil) throws {
+  init(
+    _ model: Package = Shop.package, key: DatabaseKey? = nil, vfs: String? = nil,
+    chance: any Chance = SystemChance()
+  ) throws {
+    self.chance = chance
     self.model = model
     self.key = key
     self.vfs = vfs
@@ -30,7 +35,7 @@ final class Device {
       "ferry-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     observers.register(handler)
-    (store, session) = try Device.open(folder, model, key, vfs, clock, observers)
+    (store, session) = try Device.open(folder, model, key, vfs, clock, chance, observers)
   }
 
   deinit { try? FileManager.default.removeItem(at: folder) }
@@ -39,9 +44,9 @@ final class Device {
 
   private static func open(
     _ folder: URL, _ model: Package, _ key: DatabaseKey?, _ vfs: String?, _ clock: GivenClock,
-    _ observers: Observers
+    _ chance: any Chance, _ observers: Observers
   ) throws -> (Store, Session) {
-    let world = World(clock: clock, chance: SystemChance(), log: SilentLog())
+    let world = World(clock: clock, chance: chance, log: SilentLog())
     let store = try Store(
       path: folder.appendingPathComponent("device.db").path, model: model, world: world,
       durability: .application, key: key, vfs: vfs)
@@ -52,7 +57,7 @@ final class Device {
 
   /// The app ends and starts again.
   func restart() throws {
-    (store, session) = try Device.open(folder, model, key, vfs, clock, observers)
+    (store, session) = try Device.open(folder, model, key, vfs, clock, chance, observers)
   }
 
   /// A token, without asking anyone.

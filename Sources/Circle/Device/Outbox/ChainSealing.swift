@@ -207,7 +207,7 @@ package struct ChainSealing {
   }
 
   /// The bytes of one member of a chain.
-  private func payload(
+  func payload(
     _ member: PendingOperation, _ chain: OperationID, _ position: Int, _ count: Int
   ) throws(FerryError) -> [UInt8] {
     guard let entity = store.model.entity(named: member.entity) else { return [] }

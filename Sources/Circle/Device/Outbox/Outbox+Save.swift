@@ -27,6 +27,10 @@ extension Outbox {
 
   private func saveAndSubmit(_ change: LocalChange) throws(FerryError) -> ObjectRecord? {
     try store.withTransaction { transaction throws(FerryError) -> ObjectRecord? in
+      if let saved = try StraightSave(transaction).save(change) {
+        store.freed()
+        return saved
+      }
       let saved = try PendingStore.save(change, in: store)
       guard let object = saved?.object,
         try ChainSealing(transaction).submit(change.entity, object) != nil

@@ -158,18 +158,21 @@ package struct OperationTable {
     return try rows.map { row throws(SQLiteError) in try operation(row) }
   }
 
-  /// Returns the operation's place among all.
+  /// Returns the operation's place among all. `payload` has the bytes of one that is sealed at once.
   @discardableResult
-  package func insert(_ operation: PendingOperation, made: Int64) throws(SQLiteError) -> Int64 {
+  package func insert(
+    _ operation: PendingOperation, made: Int64, payload: [UInt8]? = nil
+  ) throws(SQLiteError) -> Int64 {
     let entity = try entity(of: operation)
     try connection.run(
       """
       INSERT INTO ferry_operation (id, entity, object, kind, key, temporary, changed, base, chain,
-        state, wanted, counter, failure, root_entity, root_object, made)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        state, wanted, counter, failure, root_entity, root_object, made, payload)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """,
       [.text(operation.id.text), .text(operation.entity), .integer(operation.object)]
-        + parameters(operation, entity) + [.integer(made)])
+        + parameters(operation, entity)
+        + [.integer(made), payload.map(SQLiteValue.blob) ?? .null])
     let sequence = connection.lastInsertRowID
     try noteOwners(of: operation, sequence)
     return sequence
@@ -202,6 +205,24 @@ package struct OperationTable {
           .integer(operation.sequence)
         ])
     try noteOwners(of: operation, operation.sequence)
+  }
+
+  /// Whether anything is pending of an object, of its composite graph, or of another one that had
+  /// its key.
+  func areThere(of object: LocalObject, key: ObjectKey) throws(SQLiteError) -> Bool {
+    try connection.value(
+      """
+      SELECT EXISTS (SELECT 1 FROM ferry_operation WHERE entity = ?1 AND object = ?2)
+        OR EXISTS (SELECT 1 FROM ferry_operation WHERE root_entity = ?1 AND root_object = ?2)
+        OR EXISTS (SELECT 1 FROM ferry_operation WHERE entity = ?1 AND key = ?3)
+      """, .text(object.entity), .integer(object.object), .text(key.text)) != .integer(0)
+  }
+
+  /// Whether anything is pending of what has or had this key.
+  func areThere(of entity: Entity, key: ObjectKey) throws(SQLiteError) -> Bool {
+    try connection.value(
+      "SELECT EXISTS (SELECT 1 FROM ferry_operation WHERE entity = ? AND key = ?)",
+      .text(entity.name), .text(key.text)) != .integer(0)
   }
 
   /// Waits in one chain from now on.

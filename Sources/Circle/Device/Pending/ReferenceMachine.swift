@@ -43,7 +43,7 @@ package struct ReferenceMachine {
       let target = Target(
         relationship: reference.relationship, entity: reference.target, key: key,
         positions: reference.positions)
-      guard !key.contains(.null), target.entity.keyOrigin == .app || target.isTemporary
+      guard !key.contains(.null), target.entity.keyOrigin != .businessSystem || target.isTemporary
       else { continue }
       made.append(target)
     }
