@@ -77,4 +77,50 @@ struct BatchTests {
     #expect(try batches() == [1: 1])
     #expect(try isFinished(1))
   }
+
+  @Test("What a server had ended of a batch before it was restored is running again")
+  func restoredServer() throws {
+    var order = try #require(try shop.device.order(1))
+    order.city = "Kiel"
+    try order.update()
+    try order.submitPending()
+    let id = try shop.device.operations()[0].id
+    try begin(proceeds: true)
+    let session = shop.device.session
+    let away = FerryError(.offline, "nobody is there", hint: "Later.", isTransient: true)
+    try session.ended(.exchange, away)
+    _ = session.takeEndedPlans()
+    try hear(shop.shore, answered: id)
+    #expect(try isFinished(1))
+    // A restored server has the operation, and performs it again.
+    shop.shore.era = "era-2"
+    try hear(shop.shore, has: id)
+    #expect(try !isFinished(1))
+    try hear(shop.shore, answered: id)
+    #expect(try isFinished(1))
+    // A word that was on its way since before the answer changes nothing.
+    try hear(shop.shore, has: id)
+    #expect(try isFinished(1))
+  }
+
+  /// The welcome of a server that has answered an operation, or has it in work.
+  private func hear(
+    _ shore: Shore, answered: OperationID? = nil, has known: OperationID? = nil
+  ) throws {
+    let request = try #require(try shop.device.request())
+    var welcome: Welcome?
+    for case .welcome(let found) in try shore.respond(to: request.body) { welcome = found }
+    let states =
+      [answered.map { OperationStatus(id: $0, state: .answered) }]
+      + [known.map { OperationStatus(id: $0, state: .inWork) }]
+    welcome?.operations = states.compactMap(\.self)
+    let away = FerryError(.offline, "the line broke", hint: "Later.", isTransient: true)
+    let session = shop.device.session
+    session.received(status: 200, on: request.lane)
+    try session.received(
+      try #require(welcome.map { Message.welcome($0) }).frame.encoded(), on: request.lane)
+    try session.ended(request.lane, away)
+    _ = session.takeEndedPlans()
+    shop.device.clock.advance(3_600_000)
+  }
 }

@@ -62,6 +62,33 @@ struct WaitingCircleTests {
     #expect(woken == 0)
   }
 
+  @Test("Row 4: a device that was set back parts a circle into the same operations once more")
+  func circleAgain() throws {
+    var first = try make(.null)
+    let second = try make(first.values[0])
+    first.values[1] = second.values[0]
+    _ = try PendingStore.save(try first.change(.update), in: device.store)
+    var before: [OperationID] = []
+    let setBack = FerryError(.cancelled, "the device is set back", hint: "Submit again.")
+    #expect(throws: FerryError.self) {
+      try device.store.withTransaction { transaction throws(FerryError) in
+        for object in [first.object, second.object].compactMap(\.self) {
+          _ = try Outbox(device.store).submit(Self.club, object)
+        }
+        before = try transaction.sql { connection throws(SQLiteError) in
+          try OperationTable(device.store, connection).select("ORDER BY sequence", []).map(\.id)
+        }
+        throw setBack
+      }
+    }
+    #expect(try device.operations().count == 2)
+    for object in [first.object, second.object].compactMap(\.self) {
+      _ = try Outbox(device.store).submit(Self.club, object)
+    }
+    #expect(try before.count == 3 && device.operations().map(\.id) == before)
+    #expect(Set(before).count == 3)
+  }
+
   @Test("Row 4: wait for the app while one of them is in its hand")
   func openCircle() throws {
     var first = try make(.null)

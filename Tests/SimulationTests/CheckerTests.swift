@@ -264,4 +264,78 @@ struct CheckerTests {
     }
     #expect(error?.invariant == 12)
   }
+
+  @Test("What belongs to a new object is told under the key that this got by the same import")
+  func toldUnderItsNewKey() throws {
+    let order = try Self.operation(
+      1, "Order", .create, Self.key(.integer(-5)), state: .submitted)
+    let line = try Self.operation(
+      2, "Line", .create, Self.key(.integer(-5), .integer(0)), state: .submitted)
+    let watch = Self.watch([order, line])
+    watch.cause = .session
+    let ledger = Ledger()
+    let shown = CheckpointName(group: "default", era: "e", version: 5)
+    ledger.tell(
+      Answer(
+        id: order.id, version: 5, outcome: .replayResult, newKey: Self.key(.integer(7)),
+        logRecords: []), in: shown)
+    ledger.tell(
+      Answer(id: line.id, version: 5, outcome: .replayFailed, newKey: nil, logRecords: []),
+      in: shown)
+    try watch.checkOperations([:], ["default": shown], isAnswered: true, ledger)
+    let told = [
+      CallbackRecorder.Told(kind: .success, entity: "Order", key: Self.key(.integer(7))),
+      CallbackRecorder.Told(
+        kind: .failure, entity: "Line", key: Self.key(.integer(7), .integer(0))),
+    ]
+    #expect(watch.expected == Dictionary(uniqueKeysWithValues: told.map { ($0, 1) }))
+  }
+
+  // MARK: - What gets another place
+
+  /// What an import leaves of these, which it did not answer.
+  private func take(_ changes: [PendingOperation], leaving left: [PendingOperation]) throws {
+    let watch = Self.watch(changes)
+    watch.cause = .session
+    try watch.checkOperations(Self.bySequence(left), [:], isAnswered: false, Ledger())
+  }
+
+  @Test("An open change of a row that was here twice goes behind what waits, with all its values")
+  func moved() throws {
+    let key = Self.key(.integer(7))
+    let open = try Self.operation(1, "Order", .update, key, object: 2, changed: [3: .integer(4)])
+    let waiting = try Self.operation(
+      2, "Order", .update, key, changed: [2: .text("jena")], wanted: .yes)
+    var moved = try Self.operation(1, "Order", .update, key, changed: [3: .integer(4)])
+    moved.sequence = 3
+    try take([open, waiting], leaving: [waiting, moved])
+    var wrong = moved
+    wrong.changed = [:]
+    #expect(throws: SimulationFailure.self, "a value is lost") {
+      try take([open, waiting], leaving: [waiting, wrong])
+    }
+    let same = try Self.operation(1, "Order", .update, key, changed: [3: .integer(4)])
+    #expect(throws: SimulationFailure.self, "the object was here once") {
+      try take([same, waiting], leaving: [waiting, moved])
+    }
+  }
+
+  @Test("An open change goes behind the second part of what was sent before it, as it was")
+  func behindPart() throws {
+    let key = Self.key(.integer(7))
+    let first = try Self.operation(1, "Order", .update, key, state: .submitted)
+    let open = try Self.operation(2, "Order", .create, key, changed: [2: .text("jena")])
+    let part = try Self.operation(3, "Order", .delete, key, state: .submitted)
+    var behind = open
+    behind.sequence = 4
+    try take([first, open], leaving: [first, part, behind])
+    var wrong = behind
+    wrong.changed = [:]
+    #expect(throws: SimulationFailure.self, "it is another change") {
+      try take([first, open], leaving: [first, part, wrong])
+    }
+    #expect(throws: SimulationFailure.self, "nothing was sent in two parts") {
+      try take([first, open], leaving: [first, behind])
+    }
+  }
 }

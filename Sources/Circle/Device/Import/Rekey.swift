@@ -110,13 +110,9 @@ struct Rekey {
     _ child: Entity, _ object: Int64, _ positions: [Int], _ old: [AttributeValue],
     _ new: [AttributeValue]
   ) throws(SQLiteError) {
-    if child.key.contains(where: positions.contains),
-      let row = try store.rows(of: child).visible(connection, object: object),
-      positions.map({ row.values[$0] }) == old
-    {
-      var values = row.values
-      for (index, position) in positions.enumerated() { values[position] = new[index] }
-      try run(child, object, from: child.key(of: row.values), to: child.key(of: values))
+    if child.key.contains(where: positions.contains) {
+      try followInKey(
+        child, object, ReferenceMachine.Following(of: child, positions, from: old, to: new))
     }
     if let row = try store.rows(of: child).visible(connection, object: object),
       positions.map({ row.values[$0] }) == old
@@ -128,9 +124,23 @@ struct Rekey {
         if operation.changed[position] == old[index] { operation.changed[position] = new[index] }
         if operation.base[position] == old[index] { operation.base[position] = new[index] }
       }
+      assert(
+        !ReferenceMachine.Following(of: child, positions, from: old, to: new).concerns(operation),
+        "a change of \(child.name) \(operation.key) has the key that its parent had")
       try pending.operations.update(operation)
       held.note(operation, of: child)
     }
+  }
+
+  /// The reference is part of the object's own key. An object whose delete waits has no row: its
+  /// changes have the key, and others refer to it by that as well (Decision 0118).
+  private func followInKey(
+    _ child: Entity, _ object: Int64, _ following: ReferenceMachine.Following
+  ) throws(SQLiteError) {
+    let row = try store.rows(of: child).visible(connection, object: object)
+    guard let key = following.key(shown: row?.values, try pending.operations.of(child, object))
+    else { return }
+    try run(child, object, from: key, to: following.followed(key))
   }
 
   private func replace(

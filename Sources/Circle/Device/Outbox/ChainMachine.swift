@@ -42,9 +42,11 @@ package enum ChainMachine {
   ///
   /// A circle is cut at a reference that may be empty: a create goes without it, and an update behind
   /// it sets it; before a delete an update empties it. One of the two has the sequence 0: it is new.
+  /// Its id follows from that of the other: a device that was set back cuts the circle again, and what
+  /// it sends is no other form of what the server knows.
   package static func ordered(
     _ members: [PendingOperation], _ references: [[Reference]], in model: Package,
-    newID: () -> OperationID
+    partID: (OperationID) -> OperationID = \.part
   ) -> [PendingOperation] {
     guard members.count > 1 else { return members }
     var edges = edges(members, references)
@@ -69,7 +71,7 @@ package enum ChainMachine {
         middle.append(members[place])
         continue
       }
-      let (change, helper) = parted(members[place], positions, newID())
+      let (change, helper) = parted(members[place], positions, partID(members[place].id))
       middle.append(change)
       if change.kind == .create { last.append(helper) } else { first.append(helper) }
     }
@@ -182,5 +184,19 @@ package enum ChainMachine {
       }
     }
     return order
+  }
+}
+
+extension OperationID {
+  /// The id of what a circle parts from a change with this id. Each id has its own.
+  fileprivate var part: OperationID {
+    let digits = Array(text)
+    let halves = [digits[..<16], digits[16...]].map { UInt64(String($0), radix: 16) ?? 0 }
+    let moved = [halves[0] &+ 0xD1B5_4A32_D192_ED03, halves[1] &+ 0x9E37_79B9_7F4A_7C15]
+    let text = moved.map { half in
+      let digits = String(half, radix: 16)
+      return String(repeating: "0", count: 16 - digits.count) + digits
+    }.joined()
+    return OperationID(text) ?? self
   }
 }

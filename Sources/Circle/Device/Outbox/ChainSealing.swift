@@ -101,8 +101,7 @@ package struct ChainSealing {
     let references = try transaction.sql { connection throws(SQLiteError) in
       try members.count > 1 ? self.references(of: members) : []
     }
-    var ordered = ChainMachine.ordered(
-      members, references, in: store.model, newID: store.newOperationID)
+    var ordered = ChainMachine.ordered(members, references, in: store.model)
     if store.world.has(.idAtSubmit) {
       for place in ordered.indices { ordered[place].id = store.newOperationID() }
     }

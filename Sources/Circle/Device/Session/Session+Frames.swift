@@ -114,6 +114,9 @@ extension Session {
       try transaction.set(.takes, welcome.takes.joined(separator: " "))
       try ParameterTable(transaction).take(welcome.keys, sent: reception.changedKeys)
       try Uploads(transaction).ask(in: welcome.era)
+      try transaction.sql { connection throws(SQLiteError) in
+        try BatchTable.ask(in: welcome.era, connection)
+      }
       let queue = OperationQueue(transaction)
       for operation in welcome.operations {
         guard operation.state == .neverSeen else {

@@ -71,6 +71,14 @@ package enum BatchTable {
     }
   }
 
+  /// A server that has started again, or is a restored one, may replay again what it had ended, though
+  /// it knows the operations: only what it says from now on counts.
+  static func ask(in era: String, _ connection: Connection) throws(SQLiteError) {
+    guard try Settings.get(.batchEra, connection) != era else { return }
+    try connection.run("UPDATE ferry_batch_member SET finished = 0 WHERE finished <> 0")
+    try Settings.set(.batchEra, era, connection)
+  }
+
   /// The server has forgotten this operation, so its answer too.
   static func reopen(_ id: OperationID, _ connection: Connection) throws(SQLiteError) {
     try connection.run(

@@ -6,6 +6,8 @@ package enum Settings {
     case package, model, device, incarnation, server, refreshToken, accessToken, accessTokenExpires,
       user
     case subscribing, subscribed, suspended, recovering, rightsVersion, progress, uploadEra
+    /// The server of which is known what it has ended of batches.
+    case batchEra
     case asyncReplay, synchronization
     /// What the server's template says, and what the app has put in its place.
     case notices, applicationSettings, profileUser, profileServer, profileProtocol, profilePort,

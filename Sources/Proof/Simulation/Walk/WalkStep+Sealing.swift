@@ -103,21 +103,16 @@ extension WalkStep {
         made(by: member).map { reference($0, isMade: true) }
           + ended(by: member).map { reference($0, isMade: false) }
       } : []
-    var next = world.nextID
     let pending = ChainMachine.ordered(
       members.map(model.pending), references, in: model.package
-    ) {
-      next += 1
-      return model.id(next - 1)
-    }
-    world.nextID = next
+    ) { model.id(WalkNames.part(of: model.number($0))) }
     var ordered: [WalkOperation] = []
     for operation in pending {
       let known = members.first { $0.object == UInt8(operation.object) }
       guard let known else { continue }
       var kept = model.kept(operation, over: known)
       kept.sequence = UInt8(operation.sequence)
-      if kept.id != known.id { kept.birth = kept.id }
+      if kept.id != known.id { kept.birth = WalkNames.part(of: known.birth) }
       ordered.append(kept)
     }
     if model.has(.idAtSubmit) { for place in ordered.indices { ordered[place].id = newID() } }

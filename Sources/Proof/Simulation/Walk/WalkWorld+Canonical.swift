@@ -67,15 +67,24 @@ extension WalkWorld {
 struct WalkNames {
   private var names: [UInt8: UInt8] = [:]
   private(set) var next: UInt8 = 1
+  /// The id of what a circle parts from a change is that of the change, with this bit; where a part
+  /// is parted again, the other way round.
+  private static let partBit: UInt8 = 128
+
+  static func part(of id: UInt8) -> UInt8 { id ^ partBit }
 
   mutating func name(_ old: UInt8) -> UInt8 {
-    if let known = names[old] { return known }
-    names[old] = next
+    let part = old & WalkNames.partBit
+    let whole = old & ~WalkNames.partBit
+    if let known = names[whole] { return known | part }
+    names[whole] = next
     next += 1
-    return next - 1
+    return (next - 1) | part
   }
 
-  func known(_ old: UInt8) -> UInt8? { names[old] }
+  func known(_ old: UInt8) -> UInt8? {
+    names[old & ~WalkNames.partBit].map { $0 | old & WalkNames.partBit }
+  }
 }
 
 extension WalkDevice {

@@ -263,7 +263,8 @@ extension DeviceWatch {
   ) {
     guard operation.state != .withdrawn else { return }
     let told = CallbackRecorder.Told(
-      kind: kind, entity: operation.entity, key: key ?? given[operation.key] ?? operation.key)
+      kind: kind, entity: operation.entity,
+      key: key ?? renamed(operation.key, operation.entity))
     expected[told, default: 0] += 1
   }
 
