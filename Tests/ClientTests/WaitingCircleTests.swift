@@ -62,6 +62,40 @@ struct WaitingCircleTests {
     #expect(woken == 0)
   }
 
+  @Test(
+    "Row 4: what the app changed since stays, whichever create of the circle is refused",
+    arguments: [0, 1], [0, 1])
+  func changedSince(changed: Int, refused: Int) throws {
+    var first = try make(.null)
+    let second = try make(first.values[0])
+    first.values[1] = second.values[0]
+    first = try #require(
+      try PendingStore.save(try first.change(.update), in: device.store))
+    try Outbox(device.store).submitAll([Self.club])
+    // It refers to nothing from now on.
+    let object = try #require([first, second][changed].object)
+    var record = try #require(try PendingObjects(device.store).record(Self.club, object))
+    record.values[1] = .null
+    _ = try PendingStore.save(try record.change(.update), in: device.store)
+    try exchange()
+    let sent = try received().sorted { $0.position < $1.position }
+    #expect(sent.map(\.kind) == [.create, .create, .update])
+    for (index, operation) in sent.enumerated() {
+      if index == refused {
+        shore.refuse(operation.id)
+      } else {
+        shore.answer(operation.id, .notTried)
+      }
+    }
+    try exchange()
+    let now = try PendingObjects(device.store).record(Self.club, object)
+    #expect(now?.values[1] == AttributeValue.null)
+    // Each object has one change again, in the app's hands.
+    let left = try device.operations()
+    #expect(left.map(\.kind) == [.create, .create])
+    #expect(left.contains { $0.object == object && ($0.changed[1] ?? .null) == .null })
+  }
+
   @Test("Row 4: a device that was set back parts a circle into the same operations once more")
   func circleAgain() throws {
     var first = try make(.null)

@@ -51,10 +51,12 @@ package struct AnswerTaker {
     var touched: [Touched] = []
     var gone: [PendingOperation] = []
     let over = try groupsToSendAgain(known)
-    for (taken, answer) in known {
+    var reopened: [OperationID: Reopened] = [:]
+    for (index, (taken, answer)) in known.enumerated() {
       // Read again: a key may have changed since.
-      guard let operation = try pending.operations.with(taken.id),
-        let entity = store.model.entity(named: operation.entity)
+      let earlier = reopened[taken.id]?.operation
+      let present = earlier == nil ? try pending.operations.with(taken.id) : earlier
+      guard let operation = present, let entity = store.model.entity(named: operation.entity)
       else { continue }
       // At most two: one that was submitted and waits for this answer, one that was not.
       let waiting = try pending.operations.of(entity, operation.object)
@@ -63,10 +65,11 @@ package struct AnswerTaker {
       switch answer.outcome {
       case .replayResult: try accept(operation, answer, waiting, entity)
       case .replayFailed, .notTried:
-        let state: PendingOperation.State =
-          answer.outcome == .notTried ? .waiting : .replayFailed
+        if reopened[taken.id] == nil {
+          try reopen(known[index...], of: entity, operation.object, into: &reopened)
+        }
         // Those who wait for what it was joined with hear the same.
-        let found = try reopen(operation, entity, as: state)
+        guard let found = reopened[taken.id] else { continue }
         answered += found.joined.map { AnsweredOperation($0, answered[0].outcome) }
         gone += found.gone
       case .unknown:
@@ -194,13 +197,38 @@ package struct AnswerTaker {
     return values
   }
 
+  /// A change that was not taken, as it was on its way; and what became of the changes behind it.
+  private struct Reopened {
+    let operation: PendingOperation
+    var joined: [PendingOperation] = []
+    /// It was cancelled on its way, or is of nothing by now.
+    var gone: [PendingOperation] = []
+  }
+
+  /// All changes of one object that were not taken are the app's again, the last one first: a change
+  /// that the app made since joins the newest of them, and its values outweigh theirs.
+  private func reopen(
+    _ known: ArraySlice<(PendingOperation, Answer)>, of entity: Entity, _ object: Int64,
+    into reopened: inout [OperationID: Reopened]
+  ) throws(SQLiteError) {
+    for (taken, answer) in known.reversed()
+    where taken.object == object && taken.entity == entity.name && reopened[taken.id] == nil {
+      guard answer.outcome == .replayFailed || answer.outcome == .notTried,
+        let operation = try pending.operations.with(taken.id)
+      else { continue }
+      reopened[taken.id] = try reopen(
+        operation, entity, as: answer.outcome == .notTried ? .waiting : .replayFailed)
+    }
+  }
+
   /// The operation and whatever else of its object is not on its way become one change of the app's
-  /// again. Returns what was joined, and what is gone: it was cancelled on its way, or is of nothing
-  /// by now.
+  /// again.
   private func reopen(
     _ operation: PendingOperation, _ entity: Entity, as answered: PendingOperation.State
-  ) throws(SQLiteError) -> (joined: [PendingOperation], gone: [PendingOperation]) {
-    guard operation.state != .withdrawn else { return ([], [operation]) }
+  ) throws(SQLiteError) -> Reopened {
+    guard operation.state != .withdrawn else {
+      return Reopened(operation: operation, gone: [operation])
+    }
     // What is ahead of it is of its own chain, answered before it, and may have been refused.
     let all = try pending.operations.of(entity, operation.object)
       .filter { $0.sequence == operation.sequence || !$0.isInFlight }
@@ -209,15 +237,19 @@ package struct AnswerTaker {
     let first = all.first ?? operation
     // What came after what left nothing is a change of its own.
     guard let left = found.left, left.sequence == first.sequence else {
-      return (found.joined, [first])
+      return Reopened(operation: operation, joined: found.joined, gone: [first])
     }
-    guard try !isOfNothing(left, state) else { return (found.joined, [left]) }
+    guard try !isOfNothing(left, state) else {
+      return Reopened(operation: operation, joined: found.joined, gone: [left])
+    }
     if !held.isEmpty { try standDown(operation.chain) }
     try pending.operations.update(
       PendingMachine.renewed(
-        left, after: operation, as: state, isWhole: held.count == found.joined.count,
-        id: store.newOperationID()))
-    return (found.joined, [])
+        left, after: operation, as: state,
+        isWhole: found.joined.allSatisfy {
+          $0.wanted != .no || $0.isNotTried && $0.failure == $0.counter
+        }, id: store.newOperationID()))
+    return Reopened(operation: operation, joined: found.joined)
   }
 
   /// A change was not taken, and what was submitted behind it waits to be submitted again with it: so
