@@ -59,7 +59,7 @@ struct DatabaseStateTests {
     device.session.received(status: 200, on: .exchange)
     try device.session.received(tokens(), on: .exchange)
     try device.session.ended(.exchange, nil)
-    try device.session.tellState()
+    try device.session.postState()
     #expect(state.isConnected && state.login == .done && state.failure == nil)
   }
 

@@ -142,8 +142,8 @@ struct LeaseTests {
     try begin(lease: 0, session: 60)
     #expect(!device.handler.heard.contains("sessionEnd"))
     device.clock.advance(53 * Self.day)
-    try device.session.tellSessionEnd()
-    try device.session.tellSessionEnd()
+    try device.session.announceSessionEnd()
+    try device.session.announceSessionEnd()
     #expect(device.handler.heard.count { $0 == "sessionEnd" } == 1)
   }
 

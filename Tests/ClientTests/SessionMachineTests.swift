@@ -146,4 +146,35 @@ import Testing
       machine.next(waiting, now: soon) == .wait(until: now.advanced(by: .milliseconds(171_072))))
     #expect(machine.next(waiting, now: now.advanced(by: .seconds(172))) == .cancel(.exchange))
   }
+
+  @Test("An exchange shows what is new if a caller asked for it, and the next one does not")
+  func pulling() {
+    var idle = waiting
+    idle.hasOutgoing = false
+    var machine = SessionMachine(settings: SessionSettings())
+    machine.take(.exchangeRequested(awaitingAnswers: false), now: now)
+    #expect(machine.next(idle, now: now) == .exchange)
+    #expect(machine.isPulling)
+    machine.take(.succeeded(.exchange, idle), now: now)
+    machine.take(.exchangeNeeded(), now: now)
+    #expect(machine.next(idle, now: now) == .exchange)
+    #expect(!machine.isPulling)
+    machine.take(.succeeded(.exchange, idle), now: now)
+    machine.take(.exchangeNeeded(pulls: true), now: now)
+    #expect(machine.next(idle, now: now) == .exchange)
+    #expect(machine.isPulling)
+  }
+
+  @Test("A token that ended is renewed at once, and the exchange is made again")
+  func tokenEnded() {
+    var machine = exchanging(waiting)
+    machine.take(.tokenEnded(.exchange), now: now)
+    var ended = waiting
+    (ended.accessTokenExpires, ended.hasOutgoing) = (nil, false)
+    #expect(machine.next(ended, now: now) == .renewToken)
+    var renewed = waiting
+    renewed.hasOutgoing = false
+    machine.take(.succeeded(.exchange, renewed), now: now)
+    #expect(machine.next(renewed, now: now) == .exchange)
+  }
 }

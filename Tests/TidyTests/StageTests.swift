@@ -12,9 +12,10 @@ struct StageTests {
     expectNone(StageOrder.server.violations(in: House.sources))
   }
 
-  @Test("The rooms of the service are small, and touch no variable of another one")
+  @Test("The rooms of the service and of the session are small, and each keeps to its row")
   func rooms() {
-    expectNone(RoomRules.violations(in: House.sources))
+    expectNone(RoomRules.service.violations(in: House.sources))
+    expectNone(RoomRules.session.violations(in: House.sources))
   }
 
   @Test("No stage of the device extends the store or its transaction")
@@ -86,7 +87,7 @@ struct StageRulesTests {
   }
 
   private func rooms(_ texts: [(String, String)]) -> [String] {
-    RoomRules.violations(
+    RoomRules.service.violations(
       in: texts.map { SourceFile(path: "Sources/Server/Server/" + $0.0, $0.1) }
     ).map { "\($0.line) \($0.found)" }
   }
@@ -120,6 +121,50 @@ struct StageRulesTests {
       ]) == [
         "1 Accounts has 17 lines and 17 fields", "1 Exchanges has 1200 lines and 0 fields",
       ])
+  }
+
+  private func sessionRooms(_ texts: [(String, String)]) -> [String] {
+    RoomRules.session.violations(
+      in: texts.map { SourceFile(path: RoomRules.session.folder + "/" + $0.0, $0.1) }
+    ).map { "\($0.line) \($0.found)" }
+  }
+
+  @Test("A room that names a room beside its row is found, also where it goes through the core")
+  func foreignRooms() {
+    #expect(
+      sessionRooms([
+        ("TokenStore/A.swift", "final class TokenStore {\n  let core: SessionCore\n}"),
+        (
+          "PlanQueue/A.swift",
+          "final class PlanQueue {\n  func f() {\n    core.happened(.woken)\n"
+            + "    core.announcements.reset()\n    _ = state.SignIn\n  }\n}"
+        ),
+        (
+          "Requests/A.swift",
+          "final class Requests {\n  let plans: PlanQueue\n  func f() { core.tokens.move() }\n}"
+        ),
+        ("SessionRunner.swift", "let a: PlanQueue\nlet b = Requests.answerWait"),
+        ("Session+Plans.swift", "let a: PlanQueue"),
+      ]) == [
+        "2 TokenStore names SessionCore", "4 PlanQueue names Announcements",
+        "1 Sources/Circle/Device/Session/SessionRunner.swift names PlanQueue",
+      ])
+  }
+
+  @Test("A room may read what another one shows, if only that one can set it")
+  func shownVariables() {
+    func found(_ declaration: String) -> [String] {
+      sessionRooms([
+        ("PlanQueue/A.swift", "final class PlanQueue {\n  \(declaration)\n}"),
+        (
+          "Requests/A.swift",
+          "extension Requests {\n  func f() { _ = (plans.current, plans.waiting) }\n}"
+        ),
+      ])
+    }
+    #expect(found("private(set) var current: Plan?") == [])
+    #expect(found("var current: Plan?") == ["2 Requests touches current of PlanQueue"])
+    #expect(found("private(set) var waiting: Plan?") == ["2 Requests touches waiting of PlanQueue"])
   }
 
   @Test("A stage that extends the store or its transaction is found; the store's folder is free")

@@ -52,7 +52,7 @@ extension FerryDatabase {
     let groups = store.model.groups.map(\.name)
     let session = SynchronizationSession(groups: groups)
     // The device waits a little longer than the server, for the way back.
-    let wait = min(Session.answerWait, Int64(limit / .milliseconds(1)) * 8 / 10)
+    let wait = min(Requests.answerWait, Int64(limit / .milliseconds(1)) * 8 / 10)
     act { [runner] owner in
       let number = owner.nextPlanNumber()
       var plan = SynchronizationPlan(number: number, groups: groups, session: session)

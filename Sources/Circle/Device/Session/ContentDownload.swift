@@ -225,10 +225,10 @@ package struct ContentDownload {
   }
 
   private mutating func refused(_ current: Reception) throws(FerryError) {
-    let error = Session.serverError(current.rest, status: current.status)
+    let error = Requests.serverError(current.rest, status: current.status)
     switch current.status {
     case 401:
-      try session.forget([.accessToken, .accessTokenExpires])
+      try session.forgetAccessToken()
       needsRow(error)
     case 404, 412, 416: needsRow(error)
     default: throw missing(error)

@@ -1,13 +1,3 @@
-extension Session {
-  package func adoptServer() throws(FerryError) {
-    try store.withTransaction { transaction throws(FerryError) in
-      try ServerAdoption(transaction).run()
-    }
-    // What is still under way with the old server is of an era that nothing here is of any more.
-    happened(.channelOutdated)
-  }
-}
-
 /// Another server is asked from now on.
 package struct ServerAdoption {
   let transaction: Transaction

@@ -8,7 +8,7 @@ extension Session {
   func signOut(discardingPending: Bool) throws(FerryError) {
     try store.withTransaction { transaction throws(FerryError) in
       if !discardingPending { try PendingCount(transaction).checkNone() }
-      try logout()
+      try signIn.logout()
       for name in Session.userSettings { try transaction.set(name, nil) }
       for table in ["ferry_parameter_set", "ferry_personalization"] {
         try transaction.run("DELETE FROM \(table)")
@@ -21,17 +21,12 @@ extension Session {
       try SharedChanges.forgetContents(connection)
     }
     // What was under way belongs to nobody now.
-    endAllPlans(Session.signedOut)
-    happened(.signedOut)
-    (lanes, confirms, uploadOffsets, batchSessions) = ([:], [], [:], [:])
-    (cutLane, notified, isServerLoading) = (nil, [], false)
-    (isLoginTold, isLockTold, isLoginDelayTold, isEndTold) = (false, false, false, false)
-    isChannelQuiet = false
-    (isLoginDemanded, loginFailure) = (false, nil)
-    (isLeaseTold, isLeaseEndTold, storedHighest) = (false, false, nil)
-    lastFailure = nil
-    profileVersion += 1
-    try tellState()
+    plans.endAll(Session.signedOut)
+    core.reset()
+    signIn.reset()
+    plans.reset()
+    requests.reset()
+    try core.postState()
   }
 
   /// Who waits for something of a user that has left.
@@ -44,18 +39,4 @@ extension Session {
     .registration, .activationCode, .applicationSettings, .profileUser, .lease, .sessionEnd,
     .sessionEndTold,
   ]
-}
-
-extension PendingCount {
-  /// `pendingChanges` where a change is not sent or not answered.
-  func checkNone() throws(FerryError) {
-    let count = try all()
-    guard count > 0 else { return }
-    throw FerryError(
-      .pendingChanges,
-      count == 1
-        ? "one change of this user was not sent or is not answered"
-        : "\(count) changes of this user were not sent or are not answered",
-      hint: "Synchronize first, or discard them with signOut(discardingPending: true).")
-  }
 }

@@ -3,13 +3,20 @@ import FerryWire
 
 /// A subscription is ended, suspended, resumed, or downloaded afresh.
 extension Session {
+  package func subscribe() throws(FerryError) {
+    let isNew = try store.withTransaction { transaction throws(FerryError) in
+      try SubscriptionSettings(transaction).begin()
+    }
+    if isNew { requestExchange() }
+  }
+
   package func unsubscribe() throws(FerryError) {
     guard try isDataWanted() else {
       observers.tell(.unsubscribeFailed(Session.notSubscribed), .lasting)
       return
     }
-    try forget([.subscribed, .subscribing, .suspended, .recovering])
-    happened(.channelOutdated)
+    try store.remove([.subscribed, .subscribing, .suspended, .recovering])
+    core.happened(.channelOutdated)
     observers.tell(.unsubscribed, .lasting)
     observers.tell(.subscriptionEnded, .lasting)
   }
@@ -20,7 +27,7 @@ extension Session {
       return
     }
     try note(.suspended)
-    happened(.channelOutdated)
+    core.happened(.channelOutdated)
     observers.tell(.suspended, .lasting)
   }
 
@@ -29,7 +36,7 @@ extension Session {
       observers.tell(.resumeFailed(Session.notSubscribed), .lasting)
       return
     }
-    try forget([.suspended])
+    try store.remove([.suspended])
     observers.tell(.resumed, .lasting)
     requestExchange()
   }
@@ -39,38 +46,42 @@ extension Session {
       observers.tell(.recoverFailed(Session.notSubscribed), .lasting)
       return
     }
-    try inbox.restartAll()
+    try requests.inbox.restartAll()
     try note(.recovering)
-    happened(.channelOutdated)
+    core.happened(.channelOutdated)
     requestExchange()
   }
 
-  /// An exchange has ended well: perhaps it brought the last of what was asked for afresh.
-  func tellRecovered() throws(FerryError) {
-    guard try setting(.recovering) != nil, try inbox.isComplete() else { return }
-    // Told first: after a crash in between it is told again, unless it waits for an actor by then.
-    observers.tell(.recovered, .lasting)
-    try forget([.recovering])
-  }
-
-  /// The server gives this user nothing any more.
-  func tellSubscriptionEnd(_ error: FerryError) throws(FerryError) {
-    guard try setting(.subscribed) != nil, !isEndTold else { return }
-    isEndTold = true
-    if try setting(.recovering) != nil {
-      observers.tell(.recoverFailed(error), .lasting)
-      try forget([.recovering])
-    }
-    observers.tell(.subscriptionEnded, .lasting)
-  }
-
   private func isDataWanted() throws(FerryError) -> Bool {
-    if try setting(.subscribed) != nil { return true }
-    return try setting(.subscribing) != nil
+    if try store.setting(.subscribed) != nil { return true }
+    return try store.setting(.subscribing) != nil
   }
 
   private func note(_ name: Settings.Name) throws(FerryError) {
     try store.write { connection throws(SQLiteError) in try Settings.set(name, "yes", connection) }
+  }
+
+  /// Something else is asked for: an open channel was opened for what was asked before.
+  package func parametersChanged() throws(FerryError) {
+    core.happened(.channelOutdated)
+    if try core.facts().isSubscribed { requestExchange() }
+  }
+
+  /// The next request goes by the profile as it is now; an open channel went by the one before.
+  func profileChanged(isOtherKind: Bool) throws(FerryError) {
+    core.profileChanged()
+    core.happened(.channelOutdated)
+    core.happened(.woken)
+    guard isOtherKind, try core.facts().isSubscribed, !core.isReplicationBased else { return }
+    requestExchange()
+  }
+
+  package func adoptServer() throws(FerryError) {
+    try store.withTransaction { transaction throws(FerryError) in
+      try ServerAdoption(transaction).run()
+    }
+    // What is still under way with the old server is of an era that nothing here is of any more.
+    core.happened(.channelOutdated)
   }
 
   private static let notSubscribed = FerryError(

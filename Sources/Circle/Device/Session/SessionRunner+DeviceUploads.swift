@@ -30,7 +30,7 @@ extension SessionRunner {
       throw FerryError.offline(error)
     }
     if status == 401 { throw SessionRunner.noSession }
-    guard (200..<300).contains(status) else { throw Session.serverError(text, status: status) }
+    guard (200..<300).contains(status) else { throw Requests.serverError(text, status: status) }
   }
 
   private static let noSession = FerryError(

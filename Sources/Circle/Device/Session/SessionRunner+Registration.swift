@@ -16,7 +16,7 @@ extension SessionRunner {
   }
 
   func unregister() async throws(FerryError) {
-    session.tell(.unregistering)
+    session.announce(.unregistering)
     if let token = try session.token(.refreshToken) {
       let device = try session.setting(.device) ?? ""
       let status = await send(
@@ -25,7 +25,7 @@ extension SessionRunner {
         let error = FerryError(
           .offline, "this device was not unregistered: the server cannot be reached",
           hint: "Try again with a network.", isTransient: true)
-        session.tell(.registrationError, error)
+        session.announce(.registrationError, error)
         throw error
       }
     }

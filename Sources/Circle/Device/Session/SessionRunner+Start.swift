@@ -10,7 +10,7 @@ extension SessionRunner {
     do throws(FerryError) { try session.moveTokens() } catch {
       world.log.error("the tokens stay in the database", ("reason", error.description))
     }
-    do throws(FerryError) { try session.tellSessionEnd() } catch {
+    do throws(FerryError) { try session.announceSessionEnd() } catch {
       world.log.error("the end of the session cannot be read", ("reason", error.description))
     }
     do throws(FerryError) { try session.resumeRegistration() } catch {

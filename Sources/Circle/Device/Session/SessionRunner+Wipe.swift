@@ -18,10 +18,7 @@ extension SessionRunner {
         let error = FerryError(
           .deviceLocked, "this device is to be wiped, and has \(changes)",
           hint: "Ask your administrator. The data stays until then.")
-        session.lastFailure = error
-        try session.tellState()
-        if !session.isLockTold { session.observers.tell(.signInFailed(error), .lasting) }
-        session.isLockTold = true
+        try session.refuseWipe(error)
         _ = await send(wipe.body(pending: pending))
         return
       }
@@ -29,9 +26,7 @@ extension SessionRunner {
       let error = FerryError(
         .wiped, "the data of this device was destroyed by order of the operator",
         hint: "Ask your administrator.")
-      session.lastFailure = error
-      try session.tellState()
-      session.observers.tell(.signInFailed(error), .lasting)
+      try session.announceWipe(error)
       await deliver()
       stop()
       store.close()
@@ -73,45 +68,5 @@ extension SessionRunner {
     } catch {
       return nil
     }
-  }
-}
-
-extension Session {
-  /// What the order comes to on this device, and how many changes it would destroy.
-  package func accept(_ order: WipeOrder) throws(FerryError) -> (wipe: Wipe, pending: Int64) {
-    wipe = nil
-    let wipe = Wipe(
-      path: store.path, user: try setting(.user) ?? "", device: order.device,
-      receipt: order.receipt)
-    return (
-      wipe,
-      try store.withSnapshot { transaction throws(FerryError) in
-        try PendingCount(transaction).all()
-      }
-    )
-  }
-}
-
-/// How much waits on this device.
-struct PendingCount {
-  let transaction: Transaction
-
-  init(_ transaction: Transaction) { self.transaction = transaction }
-
-  /// Changes that the business system may not have: pending ones, and sent ones without an answer.
-  func all() throws(FerryError) -> Int64 {
-    try transaction.value(
-      "SELECT count(*) FROM ferry_operation WHERE state <> 'withdrawn' OR sent = 1")?.integer ?? 0
-  }
-
-  /// 1 where there is a change that the server does not get before, or with, this request: to count
-  /// them all would make each request dearer by what waits. What was sent the server counts itself.
-  func leastUnsent() throws(FerryError) -> Int64 {
-    try transaction.value(
-      """
-      SELECT 1 FROM ferry_operation WHERE sequence NOT IN (
-        SELECT sequence FROM ferry_operation
-        WHERE sent = 1 AND state IN ('submitted', 'withdrawn', 'unknown')) LIMIT 1
-      """)?.integer ?? 0
   }
 }

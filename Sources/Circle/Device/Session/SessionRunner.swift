@@ -74,14 +74,13 @@ actor SessionRunner {
       guard !isTellingPlans else { return }
       do throws(FerryError) {
         guard try lease.take() else {
-          try session.tellState()
+          try session.postState()
           waitForLease()
           return
         }
         leaseWanted = nil
-        session.happened(
-          .answersAwaited(
-            session.store.answers.waiting > 0 || waiters.contains(where: \.awaitsAnswers)))
+        session.awaitsAnswers(
+          session.store.answers.waiting > 0 || waiters.contains(where: \.awaitsAnswers))
         switch try session.next() {
         case .send(let request): begin(request)
         case .cancel(let lane): tasks.removeValue(forKey: lane)?.cancel()

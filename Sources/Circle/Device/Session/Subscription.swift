@@ -32,15 +32,13 @@ package struct SubscriptionSettings {
     return subscribed != nil || subscribing != nil
   }
 
+  /// Whether the app asks for data; what is suspended is still subscribed.
+  func isAskedFor() throws(FerryError) -> Bool {
+    if try transaction.setting(.subscribed) != nil { return true }
+    return try transaction.setting(.subscribing) != nil
+  }
+
   package func isSuspended() throws(FerryError) -> Bool {
     try transaction.setting(.suspended) != nil
-  }
-}
-
-extension Session {
-  /// Something else is asked for: an open channel was opened for what was asked before.
-  package func parametersChanged() throws(FerryError) {
-    happened(.channelOutdated)
-    if try facts().isSubscribed { requestExchange() }
   }
 }

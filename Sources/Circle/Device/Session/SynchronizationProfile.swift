@@ -39,14 +39,3 @@ public struct SynchronizationProfile: Sendable, Equatable {
   /// Removes all values that the app set for the server: the template decides again.
   public mutating func useTemplate() { isReset = true }
 }
-
-extension Session {
-  /// The next request goes by the profile as it is now; an open channel went by the one before.
-  func profileChanged(isOtherKind: Bool) throws(FerryError) {
-    profileVersion += 1
-    happened(.channelOutdated)
-    happened(.woken)
-    guard isOtherKind, try facts().isSubscribed, !isReplicationBased else { return }
-    requestExchange()
-  }
-}

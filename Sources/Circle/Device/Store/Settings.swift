@@ -44,3 +44,17 @@ package enum Settings {
     }
   }
 }
+
+extension Store {
+  /// One value, as it is now.
+  package func setting(_ name: Settings.Name) throws(FerryError) -> String? {
+    try withSnapshot { transaction throws(FerryError) in try transaction.setting(name) }
+  }
+
+  /// Removes the values in one transaction.
+  package func remove(_ names: [Settings.Name]) throws(FerryError) {
+    try write { connection throws(SQLiteError) in
+      for name in names { try Settings.set(name, nil, connection) }
+    }
+  }
+}

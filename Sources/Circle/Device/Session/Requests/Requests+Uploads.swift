@@ -1,4 +1,3 @@
-import FerryJSON
 import FerryModel
 import FerrySQLite
 import FerryWire
@@ -7,24 +6,19 @@ import FerryWire
 ///
 /// Where a content goes on is the server's word alone. It is asked once after each start, and said
 /// with each piece after that; nothing of it is kept on the device.
-extension Session {
-  /// Contents that a process which is no more left behind, or a model that is no more.
-  package func tidyContents() throws(FerryError) {
-    try Contents(store).discardOldDrafts()
-    try Contents(store).sweep()
-  }
-
-  func nextUpload() throws(FerryError) -> Step {
+extension Requests {
+  /// Nil if no piece is left to send.
+  func nextUpload() throws(FerryError) -> SessionRequest? {
     let upload = try store.withSnapshot { transaction throws(FerryError) in
       try Uploads(transaction).next()
     }
     guard let upload else {
-      happened(.pieceUploaded)
-      return try next()
+      core.happened(.pieceUploaded)
+      return nil
     }
     let request = try uploadRequest(upload)
-    happened(.sent(bytes: request.body.count))
-    return .send(request)
+    core.happened(.sent(bytes: request.body.count))
+    return request
   }
 
   private func uploadRequest(_ upload: Upload) throws(FerryError) -> SessionRequest {
@@ -43,9 +37,9 @@ extension Session {
       range = ContentRange(start: offset, count: Int64(bytes.count), sizeBytes: size)
     }
     var reception = Reception(.upload, upload: upload)
-    reception.era = try setting(.uploadEra)
-    lanes[.exchange] = reception
-    let token = try token(.accessToken)
+    reception.era = try store.setting(.uploadEra)
+    receptions[.exchange] = reception
+    let token = try core.tokens.token(.accessToken)
     var request = SessionRequest(
       lane: .exchange, path: "content/\(upload.operation)/\(upload.attribute.percentEncoded)",
       body: bytes, token: token)
@@ -58,11 +52,11 @@ extension Session {
   /// The server's answer to a piece.
   func uploaded(_ reception: Reception) throws(FerryError) {
     guard let upload = reception.upload else { return }
-    guard try setting(.uploadEra) == reception.era else {
+    guard try store.setting(.uploadEra) == reception.era else {
       // The answer is older than a restart or a restore of the server that the device knows of by now.
       // It says nothing of the present one, which is asked anew.
       uploadOffsets[upload.reference] = nil
-      return happened(.pieceUploaded)
+      return core.happened(.pieceUploaded)
     }
     switch reception.status {
     case 200, 409:
@@ -78,7 +72,7 @@ extension Session {
       let before = uploadOffsets.updateValue(progress.offset, forKey: upload.reference)
       if progress.isWhole { try endUpload(upload) }
       if let told = upload.progress(progress.offset), told.isWorthTelling(after: before) {
-        tell(told)
+        core.tell(told)
       }
     case 404, 410:
       // What the server says of the operation itself comes with an exchange.
@@ -89,14 +83,8 @@ extension Session {
       return try refused(.exchange, reception)
     default: return try refused(.exchange, reception)
     }
-    happened(.pieceUploaded)
-    lastFailure = nil
-  }
-
-  /// Tells the app's handler, and those who follow this value.
-  func tell(_ progress: BigValueProgress) {
-    observers.tell(progress)
-    store.progress.post(progress)
+    core.happened(.pieceUploaded)
+    core.lastFailure = nil
   }
 
   private func endUpload(_ upload: Upload) throws(FerryError) {
@@ -105,7 +93,7 @@ extension Session {
     }
     uploadOffsets[upload.reference] = nil
     // The answer can come now.
-    happened(.contentUploaded)
+    core.happened(.contentUploaded)
   }
 }
 

@@ -1,56 +1,37 @@
-import FerryJSON
 import FerryModel
 import FerrySQLite
 import FerryWire
 import FerryWorld
 
 /// What a session sends.
-extension Session {
+extension Requests {
   func loginRequest() throws(FerryError) -> SessionRequest {
-    let device = try setting(.device) ?? ""
-    var writer = JSONWriter()
-    writer.beginObject()
-    let isByToken = credentials == .token
-    if !isByToken {
-      writer.field("user", credentials?.user)
-      if let code = credentials?.code {
-        writer.field("code", code)
-      } else {
-        writer.field("password", credentials?.password)
-      }
-    }
-    writer.field("device", device)
-    writer.field("package", store.model.id)
-    nameKey(&writer)
-    writer.endObject()
-    lanes[.exchange] = Reception(.login)
-    var request = SessionRequest(lane: .exchange, path: "login", body: writer.bytes, token: nil)
-    request.tokenUse = isByToken ? .login : nil
+    let request = try signIn.loginRequest()
+    receptions[.exchange] = Reception(.login)
     return request
   }
 
-  func tokenRequest() throws(FerryError) -> SessionRequest {
-    var writer = JSONWriter()
-    writer.beginObject()
-    let refresh = try token(.refreshToken)
-    writer.field("refreshToken", refresh)
-    writer.field("device", try setting(.device))
-    if let refresh { try prove(refresh, &writer) }
-    writer.endObject()
-    lanes[.exchange] = Reception(.token)
-    var request = SessionRequest(lane: .exchange, path: "token", body: writer.bytes, token: nil)
-    request.tokenUse = .renewal
+  func renewalRequest() throws(FerryError) -> SessionRequest {
+    let request = try signIn.renewalRequest()
+    receptions[.exchange] = Reception(.token)
+    return request
+  }
+
+  func exchange() throws(FerryError) -> SessionRequest {
+    begun += 1
+    let request = try exchangeRequest(.exchange)
+    core.happened(.sent(bytes: request.body.count))
     return request
   }
 
   func exchangeRequest(_ lane: SessionMachine.Lane) throws(FerryError) -> SessionRequest {
     let confirms = self.confirms
-    let isChannelOpen = machine.isChannelOpen
+    let isChannelOpen = core.machine.isChannelOpen
     var changed: [String: String?] = [:]
     var place: DevicePosition?
     var isRefused = false
-    var plan = lane == .exchange ? self.plan : nil
-    let isQuiet = isReplicationBased && plan == nil
+    var plan = lane == .exchange ? plans.current : nil
+    let isQuiet = core.isReplicationBased && plan == nil
     let wait = waitForAnswers(lane)
     var toStore = 0
     var isHoldAsked = false
@@ -70,8 +51,8 @@ extension Session {
       hello.wait = wait
       hello.asksCurrent = plan?.currentWait != nil
       hello.facts = DeviceFacts.ofThisDevice
-      hello.facts.isSubscribed = try self.isSubscribed(transaction)
-      if lane == .channel, self.isReplicationBased {
+      hello.facts.isSubscribed = try SubscriptionSettings(transaction).isAskedFor()
+      if lane == .channel, self.core.isReplicationBased {
         hello.notices = try GroupNotices.wanted(transaction)
       }
       hello.settings = try ApplicationSettings.kept(transaction).version
@@ -96,12 +77,12 @@ extension Session {
       // Answers come with a checkpoint, also to who has not subscribed.
       let awaitsAnswer = try queue.hasUnanswered()
       if var current = plan {
-        messages += try self.messages(of: &current, position, transaction)
+        messages += try self.plans.messages(of: &current, position, transaction)
         plan = current
       } else if !isQuiet, isSubscribed || isSubscribing || awaitsAnswer,
-        lane == .channel && self.machine.isBackground
+        lane == .channel && self.core.machine.isBackground
           || lane == .exchange
-            && (!isChannelOpen || self.machine.isPulling || self.machine.awaitsAnswers)
+            && (!isChannelOpen || self.core.machine.isPulling || self.core.machine.awaitsAnswers)
       {
         messages += position.pulls.map(Message.pull)
       }
@@ -112,34 +93,32 @@ extension Session {
       var request = SessionRequest(
         lane: lane, path: lane == .channel ? "channel" : "exchange",
         body: messages.flatMap { $0.frame.encoded() },
-        token: try self.shown(transaction.setting(.accessToken), .accessToken))
+        token: try self.core.tokens.token(transaction.setting(.accessToken), .accessToken))
       (request.isOfPlan, request.isQuiet) = (plan != nil, isQuiet)
       return request
     }
-    lanes[lane] = Reception(
+    receptions[lane] = Reception(
       lane == .channel ? .channel : .exchange, confirms: confirms.count, changedKeys: changed,
       place: place)
-    lanes[lane]?.mayHold = isHoldAsked
-    lanes[lane]?.toStore = toStore
-    if lane == .channel { isChannelQuiet = isQuiet || !machine.isBackground }
-    if var current = plan {
-      current.progress.sentBytes += request.body.count
-      ask(&current)
-      self.plan = current
-    }
-    if isRefused { try tellOwed() }
+    receptions[lane]?.mayHold = isHoldAsked
+    receptions[lane]?.toStore = toStore
+    if lane == .channel { isChannelQuiet = isQuiet || !core.machine.isBackground }
+    if let plan { plans.ask(plan, sentBytes: request.body.count) }
+    if isRefused { try core.observers.tellOwed(of: store) }
     return request
   }
 
   /// How long the server may hold its answer, in milliseconds, for those who wait here for answers.
   private func waitForAnswers(_ lane: SessionMachine.Lane) -> Int64 {
     guard lane == .exchange else { return 0 }
-    if let wait = plan?.currentWait { return wait }
-    if let plan { return plan.awaitsAnswers ? Session.answerWait : 0 }
+    if let wait = plans.current?.currentWait { return wait }
+    if let plan = plans.current { return plan.awaitsAnswers ? Requests.answerWait : 0 }
     // An open channel brings the answers.
-    guard !isReplicationBased, !machine.isChannelOpen, machine.isAwaited || machine.awaitsAnswers
+    let machine = core.machine
+    guard !core.isReplicationBased, !machine.isChannelOpen,
+      machine.isAwaited || machine.awaitsAnswers
     else { return 0 }
-    return Session.answerWait
+    return Requests.answerWait
   }
 
   /// Shorter than the silence that a device and the proxies in between accept.

@@ -2,7 +2,7 @@ import FerrySQLite
 import FerryWire
 
 /// What the server says, message by message.
-extension Session {
+extension Requests {
   func take(
     _ frame: Frame, _ reception: inout Reception, _ lane: SessionMachine.Lane
   )
@@ -18,15 +18,16 @@ extension Session {
     switch message {
     case .welcome(let welcome): try take(welcome, &reception, lane)
     case .rows(let page):
-      happened(.released)
+      core.happened(.released)
       if let progress = try inbox.keep(page, bytes: frame.encoded(), of: reception.era) {
-        observers.tell(progress)
+        core.observers.tell(progress)
         if lane == .exchange {
-          note(page, bytes: frame.travelledBytes, in: try inbox.group(of: page.partition))
+          let group = try inbox.group(of: page.partition)
+          plans.note(page, bytes: frame.travelledBytes, in: group)
         }
       }
     case .checkpoint(let checkpoint):
-      happened(.released)
+      core.happened(.released)
       do throws(FerryError) { try take(checkpoint, &reception, lane) } catch {
         // A channel goes on for long: there it is told at once.
         guard lane == .exchange, error.cause is UnfitPage else { throw error }
@@ -38,14 +39,14 @@ extension Session {
         try ReportQueue(transaction).forget(stored.ids)
       }
       try AnswerTaker.take(refused: stored.refused, in: store)
-      try observers.tellOwed(of: store)
+      try core.observers.tellOwed(of: store)
       reception.stored += 1
       hold(reception, lane)
     case .stir(let stir): try take(stir, lane)
     case .beat: break
     case .failure(let failure) where failure.code == .replaced && lane == .channel:
       store.world.log.info("the server ended the channel", ("reason", failure.message))
-      happened(.channelRefused)
+      core.happened(.channelRefused)
     case .failure(let failure):
       // A message that could not be read may have been torn on the way.
       let isTransient = [.internal, .tooManyOperations, .badMessage].contains(failure.code)
@@ -65,7 +66,10 @@ extension Session {
     guard lane == .exchange, reception.mayHold, reception.stored >= reception.toStore else {
       return
     }
-    happened(.held(mayCut: plan == nil || plan?.currentWait != nil && !isReplicationBased))
+    core.happened(
+      .held(
+        mayCut: plans.current == nil
+          || plans.current?.currentWait != nil && !core.isReplicationBased))
   }
 
   /// Operations have ended, or something else is new.
@@ -78,19 +82,18 @@ extension Session {
     guard lane == .channel else { return }
     if let version = stir.settings {
       // The welcome of an exchange brings them.
-      if try keptSettings().version != version { happened(.exchangeNeeded()) }
+      if try core.keptSettings().version != version { core.happened(.exchangeNeeded()) }
       return
     }
-    guard isReplicationBased else {
+    guard core.isReplicationBased else {
       // Without the background synchronization only the results of a batch are fetched.
-      if machine.isBackground || !isChannelQuiet { happened(.exchangeNeeded()) }
+      if core.machine.isBackground || !isChannelQuiet { core.happened(.exchangeNeeded()) }
       return
     }
-    guard stir.finished.isEmpty || stir.groups?.isEmpty == false, machine.isBackground else {
+    guard stir.finished.isEmpty || stir.groups?.isEmpty == false, core.machine.isBackground else {
       return
     }
-    let known = store.model.groups.map(\.name)
-    notified.formUnion(stir.groups.map { Set($0).intersection(known) } ?? Set(known))
+    plans.notify(stir.groups)
   }
 
   private func take(
@@ -102,14 +105,14 @@ extension Session {
       store.world.log.debug("a welcome is for where the device stood", ("era", welcome.era))
       reception.era = nil
       if lane == .channel {
-        happened(.channelOutdated)
+        core.happened(.channelOutdated)
       } else {
-        happened(.exchangeNeeded(pulls: true))
+        core.happened(.exchangeNeeded(pulls: true))
       }
       return
     }
     reception.era = welcome.era
-    try notedContact()
+    try core.announcements.notedContact()
     try store.withTransaction { transaction throws(FerryError) in
       try transaction.set(.takes, welcome.takes.joined(separator: " "))
       try ParameterTable(transaction).take(welcome.keys, sent: reception.changedKeys)
@@ -133,15 +136,15 @@ extension Session {
         try BatchTable.finish(operations: answered, connection)
       }
     }
-    if let settings = welcome.settings { try take(settings) }
-    if lane == .exchange { plan?.progress.expectedRows = Int(welcome.expectedRows) }
+    if let settings = welcome.settings { try core.take(settings) }
+    if lane == .exchange { plans.note(expectedRows: Int(welcome.expectedRows)) }
     hold(reception, lane)
     let isAccepted = try store.withTransaction { transaction throws(FerryError) in
       try SubscriptionSettings(transaction).end()
     }
-    connected()
+    core.connected()
     if isAccepted {
-      observers.tell(.subscribed, .lasting)
+      core.observers.tell(.subscribed, .lasting)
     }
   }
 
@@ -153,7 +156,11 @@ extension Session {
         "a checkpoint does not close what is here", ("version", String(checkpoint.version)),
         ("unavailable", "\(checkpoint.unavailable)"))
       if checkpoint.unavailable.isEmpty {
-        if lane == .channel { happened(.channelOutdated) } else { happened(.exchangeNeeded()) }
+        if lane == .channel {
+          core.happened(.channelOutdated)
+        } else {
+          core.happened(.exchangeNeeded())
+        }
       } else if lane == .exchange {
         reception.isServerLoading = true
         reception.serverLoad = ServerLoad(checkpoint.load)
@@ -161,21 +168,21 @@ extension Session {
       return
     }
     let group = checkpoint.group
-    observers.tell(.importBegins(group: group))
+    core.observers.tell(.importBegins(group: group))
     switch try importer.run(batch) {
     case .imported(let changes):
-      if lane == .exchange { plan?.currencies[group] = checkpoint.currency }
-      observers.space(isLow: false)
+      if lane == .exchange { plans.note(checkpoint.currency, of: group) }
+      core.observers.space(isLow: false)
       store.world.log.debug("imported", ("version", String(changes.version)))
       if !changes.confirmed.isEmpty {
         confirms.append(
           Confirm(group: changes.group, version: changes.version, answers: changes.confirmed))
         // The channel only brings; what the server may forget goes in an exchange of its own.
-        if machine.isChannelOpen { happened(.exchangeNeeded()) }
+        if core.machine.isChannelOpen { core.happened(.exchangeNeeded()) }
       }
-      try observers.tellOwed(of: store)
-      if changes.isReset { observers.tell(.downloadedAgain(group: group)) }
-    case .restarted: happened(.exchangeNeeded())
+      try core.observers.tellOwed(of: store)
+      if changes.isReset { core.observers.tell(.downloadedAgain(group: group)) }
+    case .restarted: core.happened(.exchangeNeeded())
     }
   }
 }
