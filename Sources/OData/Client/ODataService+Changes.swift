@@ -27,7 +27,7 @@ extension ODataService {
     var mine = entry
     if mine.type == nil { mine.type = found.entityType }
     mine.etag = nil
-    let url = root + ODataURL.encoded(found.name)
+    let url = root + PercentEncoding.encode(found.name)
     let composer = self.composer
     let body = try written("POST \(url)") { () throws(ODataError) in try composer.create(mine) }
     let response = try await session.sendChecked(request(url, .post, body))

@@ -1,6 +1,7 @@
 import FerryHTTP
 import FerryHTTPClient
 import FerryOData
+import FerryODataAddress
 
 /// A service whose document and metadata were read, ready for its entries.
 ///
@@ -119,7 +120,8 @@ public struct ODataService: Sendable {
 
   /// The address of an object beside the root, such as `Items(3)` or `Parts(A='x',B=2)`.
   ///
-  /// Throws `call` where the metadata has no such set, or its key has other parts.
+  /// Throws `call` where the metadata has no such set, or its key has other parts, and `document`
+  /// for a value that keys of the version cannot hold.
   public func address(of set: String, key: ODataKey) throws(ODataClientError) -> String {
     let found = try self.set(set)
     let names = metadata.structuredType(found.entityType).map(metadata.keys)?.map(\.name) ?? []
@@ -131,12 +133,15 @@ public struct ODataService: Sendable {
         call: "the key of \(set) is \(names.joined(separator: ", "))", "address of \(set)",
         hint: "give each part of the key once, by its name")
     }
-    let texts = key.parts.map { part -> String in
-      let literal = ODataURL.encoded(
-        part.value.literal(metadata.version), keeping: "'(),:@!$*;")
-      return key.parts.count == 1 ? literal : "\(part.name)=\(literal)"
+    let predicate: ODataPredicate =
+      key.parts.count == 1
+      ? .value(.literal(key.parts[0].value))
+      : .named(key.parts.map { ODataNamedValue($0.name, .literal($0.value)) })
+    do throws(ODataError) {
+      return PercentEncoding.encode(found.name) + (try predicate.declaredKey(metadata.version))
+    } catch {
+      throw ODataClientError(error, "address of \(set)", wasSent: false)
     }
-    return "\(ODataURL.encoded(found.name))(\(texts.joined(separator: ",")))"
   }
 
   func set(_ name: String) throws(ODataClientError) -> EdmEntitySet {
