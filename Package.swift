@@ -106,9 +106,9 @@ let kit: [Target] = [
 // OData: the SDK for apps that speak OData themselves.
 let oData: [Target] = [
   // libxml2 is on Apple's systems too; it parses, and opens nothing.
-  module("FerryOData", "OData/OData", ["FerryJSON", "CLibXML2"]),
+  module("FerryOData", "OData/OData", ["FerryJSON", "FerryHTTP", "CLibXML2"]),
   // Beside the payloads: who reads a feed need not compile a grammar (Decision 0011).
-  module("FerryODataAddress", "OData/Address", ["FerryOData", "FerryJSON"]),
+  module("FerryODataAddress", "OData/Address", ["FerryOData", "FerryHTTP", "FerryJSON"]),
   module("FerryODataBatch", "OData/Batch", ["FerryOData", "FerryJSON"]),
   // What a terminal shows of documents and addresses; no app compiles it.
   module(
@@ -123,7 +123,8 @@ let oData: [Target] = [
   module(
     "FerryODataClient", "OData/Client",
     [
-      "FerryOData", "FerryODataBatch", "FerryHTTP", "FerryHTTPClient", "FerryCrypto", "FerryWorld",
+      "FerryOData", "FerryODataAddress", "FerryODataBatch", "FerryHTTP", "FerryHTTPClient",
+      "FerryCrypto", "FerryWorld",
       // Sealed, for the downloads that are kept for good.
       "FerryPersistence",
     ]),
@@ -538,7 +539,8 @@ var products: [Product] = [
     tests(
       "FerryODataClientTests", "ODataClientTests",
       [
-        "FerryODataClient", "FerryOData", "FerryODataBatch", "FerryHTTP", "FerryHTTPClient",
+        "FerryODataClient", "FerryOData", "FerryODataAddress", "FerryODataBatch", "FerryHTTP",
+        "FerryHTTPClient",
         "FerryPersistence", "FerryCommand", "FerryAppliedPreferences", "FerryPreferences",
         "FerryODataCache", "FerryTrace", "FerryTelemetry", "FerryWorld", "FerryTestSupport",
       ]),

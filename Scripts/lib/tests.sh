@@ -56,7 +56,7 @@ unchanged_tests() {
 odata_has_changed() {
   local base
   local -a places=(
-    Sources/OData Sources/Ground/JSON Sources/Proof/FuzzTargets Sources/System/CLibXML2 Tests/ODataTests
+    Sources/OData Sources/Ground/JSON Sources/Ground/HTTP Sources/Proof/FuzzTargets Sources/System/CLibXML2 Tests/ODataTests
     Tests/ODataAddressTests Tests/FuzzTests Tests/JSONTests Fuzzing Package.swift
     Scripts/lib/odata-peer.py Scripts/lib/peers.sh
   )

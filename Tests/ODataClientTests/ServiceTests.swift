@@ -30,6 +30,23 @@ struct ServiceTests {
     #expect(try service.address(of: "Parts", key: ODataKey(parts)) == "Parts(A='x''y',B=2)")
   }
 
+  @Test(
+    "A key keeps what harms nowhere in a path, and a whole number stays one",
+    arguments: [
+      (EdmValue.string("a=b"), "'a%3Db'"), (.string("x/y?z#w"), "'x%2Fy%3Fz%23w'"),
+      (.string("a b+c%"), "'a%20b%2Bc%25'"), (.string("ü"), "'%C3%BC'"),
+      (.string("(;,:@!$*~-._)"), "'(;,:@!$*~-._)'"), (.decimal(5), "5"), (.int64(-5), "-5"),
+      (.boolean(true), "true"),
+    ])
+  func keyText(_ value: EdmValue, _ text: String) async throws {
+    let server = SmallService.serve { _, _ in .status(404) }
+    let service = try await ODataService.open(
+      server.root, session: ODataSession(SystemTransport.make()))
+    #expect(try service.address(of: "Items", key: ODataKey(value)) == "Items(\(text))")
+    let parts: [String: EdmValue] = ["A": value, "B": .int32(1)]
+    #expect(try service.address(of: "Parts", key: ODataKey(parts)) == "Parts(A=\(text),B=1)")
+  }
+
   @Test("Opening reads the service document, then the metadata, and nothing else")
   func open() async throws {
     let server = SmallService.serve { _, _ in .status(500) }

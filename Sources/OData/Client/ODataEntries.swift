@@ -21,7 +21,8 @@ public struct ODataPages<Element: Sendable>: AsyncSequence, Sendable {
   }
 
   let service: ODataService
-  let start: String
+  /// A query that cannot be sent is an error of the first `next`.
+  let start: Result<ODataTarget, ODataClientError>
   let take: @Sendable (ODataFeedReader) throws(ODataError) -> Step
 
   /// Begins at the first page; nothing is sent before the first `next`.
@@ -31,7 +32,11 @@ public struct ODataPages<Element: Sendable>: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     private let service: ODataService
     private var address: String?
+    /// Of the entries, where the query says it.
+    private let type: String?
+    private var refusal: ODataClientError?
     private var links: ODataNextLinks
+    private var lastDelta: String?
     private var page: Page?
     /// Pages without an entry, one after the other.
     private var emptyPages: Int = 0
@@ -50,14 +55,21 @@ public struct ODataPages<Element: Sendable>: AsyncSequence, Sendable {
     /// does not.
     public var count: String? { page?.reader.head.count }
 
+    /// Where later changes will be; known once the last page was read, nil where the service does
+    /// not say.
+    public var deltaLink: String? { page?.reader.head.delta ?? lastDelta }
+
     init(
-      _ service: ODataService, _ start: String,
+      _ service: ODataService, _ start: Result<ODataTarget, ODataClientError>,
       _ take: @escaping @Sendable (ODataFeedReader) throws(ODataError) -> Step
     ) {
       self.take = take
       self.service = service
-      address = start
-      links = ODataNextLinks(start: start)
+      let target = try? start.get()
+      if case .failure(let error) = start { refusal = error }
+      address = target?.address
+      type = target?.type
+      links = ODataNextLinks(start: target?.address ?? service.root)
     }
 
     /// The next entry; nil at the end of the last page. Throws as `next(isolation:)`.
@@ -73,6 +85,10 @@ public struct ODataPages<Element: Sendable>: AsyncSequence, Sendable {
       isolation actor: isolated (any Actor)?
     ) async throws(ODataClientError) -> Element? {
       do throws(ODataClientError) {
+        if let refusal {
+          self.refusal = nil
+          throw refusal
+        }
         while true {
           if page == nil {
             guard let address else { return nil }
@@ -96,7 +112,8 @@ public struct ODataPages<Element: Sendable>: AsyncSequence, Sendable {
       let request = ODataRequest(url, headers: service.readHeaders())
       let (response, final) = try await service.session.open(request)
       page = Page(
-        reader: ODataFeedReader(service.options(final)), body: response.body, address: final)
+        reader: ODataFeedReader(service.options(final, type: type)), body: response.body,
+        address: final)
     }
 
     private mutating func read(
@@ -136,6 +153,7 @@ public struct ODataPages<Element: Sendable>: AsyncSequence, Sendable {
       guard let page else { return }
       self.page = nil
       address = nil
+      lastDelta = page.reader.head.delta
       guard let next = page.reader.head.next else { return }
       emptyPages = page.items == 0 ? emptyPages + 1 : 0
       // Before V4 an empty page is the end: some services link on from it for ever.

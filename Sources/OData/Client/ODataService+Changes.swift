@@ -24,10 +24,17 @@ extension ODataService {
     _ entry: ODataEntry, in set: String
   ) async throws(ODataClientError) -> ODataEntry {
     let found = try self.set(set)
+    let address = root + PercentEncoding.encode(found.name)
+    return try await create(entry, at: ODataTarget(address: address, type: found.entityType))
+  }
+
+  func create(
+    _ entry: ODataEntry, at target: ODataTarget
+  ) async throws(ODataClientError) -> ODataEntry {
     var mine = entry
-    if mine.type == nil { mine.type = found.entityType }
+    if mine.type == nil { mine.type = target.type }
     mine.etag = nil
-    let url = root + ODataURL.encoded(found.name)
+    let url = target.address
     let composer = self.composer
     let body = try written("POST \(url)") { () throws(ODataError) in try composer.create(mine) }
     let response = try await session.sendChecked(request(url, .post, body))
@@ -37,8 +44,7 @@ extension ODataService {
       mine.etag = response.etag
       return mine
     }
-    var options = options(url)
-    options.base = url
+    let options = options(url, type: target.type)
     do throws(ODataError) {
       var made = try ODataEntry.read(response.body, options)
       if made.etag == nil { made.etag = response.etag }
@@ -59,21 +65,24 @@ extension ODataService {
   public func update(
     _ entry: ODataEntry, method: ODataUpdateMethod = .automatic
   ) async throws(ODataClientError) -> ODataEntry {
+    let place = try place(of: entry, verb(method))
+    return try await update(entry, at: ODataTarget(address: place, type: nil), method)
+  }
+
+  func update(
+    _ entry: ODataEntry, at target: ODataTarget, _ method: ODataUpdateMethod
+  ) async throws(ODataClientError) -> ODataEntry {
     let composer = self.composer
-    let isOld = metadata.version < .v3
-    let verb: HTTPMethod =
-      switch method {
-      case .automatic: isOld ? .merge : .patch
-      case .patch: .patch
-      case .merge: .merge
-      case .put: .put
-      }
-    let url = try place(of: entry, verb)
+    let verb = verb(method)
+    let url = target.address
     let body = try written("\(verb) \(url)") { () throws(ODataError) in
       method == .put ? try composer.update(entry) : try composer.patch(entry)
     }
-    let response = try await change(request(url, verb, body), mine: entry, etag: entry.etag)
-    if !response.body.isEmpty { return try self.entry(in: response, "\(verb) \(url)") }
+    let response = try await change(
+      request(url, verb, body), mine: entry, etag: entry.etag, type: target.type)
+    if !response.body.isEmpty {
+      return try self.entry(in: response, "\(verb) \(url)", type: target.type)
+    }
     var changed = entry
     changed.etag = response.etag
     return changed
@@ -83,14 +92,27 @@ extension ODataService {
   ///
   /// Throws as `update`; a conflict has no `mine`.
   public func delete(_ entry: ODataEntry) async throws(ODataClientError) {
-    var request = ODataRequest(try place(of: entry, .delete), method: .delete)
-    if let etag = entry.etag { request.setETag(etag, match: .ifMatch) }
-    _ = try await change(request, mine: nil, etag: entry.etag)
+    try await delete(at: place(of: entry, .delete), etag: entry.etag)
+  }
+
+  func delete(at address: String, etag: String?) async throws(ODataClientError) {
+    var request = ODataRequest(address, method: .delete)
+    if let etag { request.setETag(etag, match: .ifMatch) }
+    _ = try await change(request, mine: nil, etag: etag, type: nil)
+  }
+
+  func verb(_ method: ODataUpdateMethod) -> HTTPMethod {
+    switch method {
+    case .automatic: metadata.version < .v3 ? .merge : .patch
+    case .patch: .patch
+    case .merge: .merge
+    case .put: .put
+    }
   }
 
   /// Sends a change of an object; a 412 becomes a conflict with the state at the service.
   private func change(
-    _ request: ODataRequest, mine: ODataEntry?, etag: String?
+    _ request: ODataRequest, mine: ODataEntry?, etag: String?, type: String?
   ) async throws(ODataClientError) -> ODataResponse {
     let response = try await session.send(request)
     guard response.status == 412 else {
@@ -99,7 +121,7 @@ extension ODataService {
       }
       return response
     }
-    let theirs = try? await self.entry(request.address)
+    let theirs = try? await self.entry(at: ODataTarget(address: request.address, type: type))
     let conflict = ODataConflict(
       mine: mine, theirs: theirs, myETag: etag, theirETag: theirs?.etag)
     throw ODataClientError(

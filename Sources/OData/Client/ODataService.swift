@@ -1,6 +1,7 @@
 import FerryHTTP
 import FerryHTTPClient
 import FerryOData
+import FerryODataAddress
 
 /// A service whose document and metadata were read, ready for its entries.
 ///
@@ -75,8 +76,11 @@ public struct ODataService: Sendable {
   /// The entries at an address, page after page; the next page is asked for when it is needed.
   ///
   /// `address` stands beside the root, percent-encoded: `Items?$filter=Rev%20gt%202`.
-  public func entries(_ address: String) -> ODataEntries {
-    ODataEntries(service: self, start: ODataURL.resolved(address, base: root)) {
+  /// An `ODataAddress` in its place is checked and knows the type of its entries.
+  public func entries(_ address: String) -> ODataEntries { entries(from: start(address)) }
+
+  func entries(from start: Result<ODataTarget, ODataClientError>) -> ODataEntries {
+    ODataEntries(service: self, start: start) {
       reader throws(ODataError) in
       switch try reader.next() {
       case .entry(let entry): .element(entry)
@@ -92,22 +96,44 @@ public struct ODataService: Sendable {
   ///     for try await price in service.rows("Items", { try $0.double("Price") ?? 0 }) { … }
   public func rows<Value: Sendable>(
     _ address: String, _ make: @escaping @Sendable (ODataRow) throws(ODataError) -> Value
+  ) -> ODataPages<Value> { rows(from: start(address), make) }
+
+  func rows<Value: Sendable>(
+    from start: Result<ODataTarget, ODataClientError>,
+    _ make: @escaping @Sendable (ODataRow) throws(ODataError) -> Value
   ) -> ODataPages<Value> {
-    ODataPages(service: self, start: ODataURL.resolved(address, base: root)) {
-      reader throws(ODataError) in
+    ODataPages(service: self, start: start) { reader throws(ODataError) in
       guard let row = try reader.nextRow() else { return .nothing }
       return .element(try make(row))
     }
+  }
+
+  /// All that the feed at an address holds, page after page, deleted entries and changed links
+  /// among it: for the address of a `deltaLink`.
+  public func items(_ address: String) -> ODataPages<ODataItem> { items(from: start(address)) }
+
+  func items(from start: Result<ODataTarget, ODataClientError>) -> ODataPages<ODataItem> {
+    ODataPages(service: self, start: start) { reader throws(ODataError) in
+      try reader.next().map { .element($0) } ?? .nothing
+    }
+  }
+
+  private func start(_ address: String) -> Result<ODataTarget, ODataClientError> {
+    .success(ODataTarget(address: ODataURL.resolved(address, base: root), type: nil))
   }
 
   /// The entry at an address beside the root, with its ETag.
   ///
   /// Throws `http` with status 404 where there is none, and `document` where it is not one entry.
   public func entry(_ address: String) async throws(ODataClientError) -> ODataEntry {
-    let url = try own(address, "GET")
+    try await entry(at: ODataTarget(address: own(address, "GET"), type: nil))
+  }
+
+  func entry(at target: ODataTarget) async throws(ODataClientError) -> ODataEntry {
+    let url = target.address
     let response = try await session.sendChecked(
       ODataRequest(url, headers: readHeaders()))
-    return try entry(in: response, "GET \(url)")
+    return try entry(in: response, "GET \(url)", type: target.type)
   }
 
   /// The entry of a set with a key: one value, or all parts of the key by name.
@@ -119,7 +145,8 @@ public struct ODataService: Sendable {
 
   /// The address of an object beside the root, such as `Items(3)` or `Parts(A='x',B=2)`.
   ///
-  /// Throws `call` where the metadata has no such set, or its key has other parts.
+  /// Throws `call` where the metadata has no such set, or its key has other parts, and `document`
+  /// for a value that keys of the version cannot hold.
   public func address(of set: String, key: ODataKey) throws(ODataClientError) -> String {
     let found = try self.set(set)
     let names = metadata.structuredType(found.entityType).map(metadata.keys)?.map(\.name) ?? []
@@ -131,12 +158,15 @@ public struct ODataService: Sendable {
         call: "the key of \(set) is \(names.joined(separator: ", "))", "address of \(set)",
         hint: "give each part of the key once, by its name")
     }
-    let texts = key.parts.map { part -> String in
-      let literal = ODataURL.encoded(
-        part.value.literal(metadata.version), keeping: "'(),:@!$*;")
-      return key.parts.count == 1 ? literal : "\(part.name)=\(literal)"
+    let predicate: ODataPredicate =
+      key.parts.count == 1
+      ? .value(.literal(key.parts[0].value))
+      : .named(key.parts.map { ODataNamedValue($0.name, .literal($0.value)) })
+    do throws(ODataError) {
+      return PercentEncoding.encode(found.name) + (try predicate.declaredKey(metadata.version))
+    } catch {
+      throw ODataClientError(error, "address of \(set)", wasSent: false)
     }
-    return "\(ODataURL.encoded(found.name))(\(texts.joined(separator: ",")))"
   }
 
   func set(_ name: String) throws(ODataClientError) -> EdmEntitySet {
@@ -173,28 +203,36 @@ public struct ODataService: Sendable {
     return headers
   }
 
-  /// How an answer from an address is read; a path of one step names the set and so the type.
-  func options(_ address: String) -> ODataReadOptions {
+  /// How an answer from an address is read. Where no type is given, a path of one step names the
+  /// set and so the type.
+  func options(_ address: String, type: String?) -> ODataReadOptions {
     let rest = address.hasPrefix(root) ? address.dropFirst(root.count) : ""
     let path = rest.prefix { $0 != "?" && $0 != "#" }
     let name = path.prefix { $0 != "(" }
-    let type =
+    let named =
       path.contains("/") ? nil : metadata.entitySet(ODataURL.decoded(String(name)))?.entityType
     return ODataReadOptions(
-      metadata: metadata, type: type, base: address, version: metadata.version)
+      metadata: metadata, type: type ?? named, base: address, version: metadata.version)
   }
 
   func entry(
-    in response: ODataResponse, _ name: String
+    in response: ODataResponse, _ name: String, type: String?
   ) throws(ODataClientError) -> ODataEntry {
     do throws(ODataError) {
-      var entry = try ODataEntry.read(response.body, options(response.address))
+      var entry = try ODataEntry.read(response.body, options(response.address, type: type))
       if entry.etag == nil { entry.etag = response.etag }
       return entry
     } catch {
       throw ODataClientError(error, name, wasSent: true)
     }
   }
+}
+
+/// An address in the form that is sent, and the type of the entries that it leads to.
+struct ODataTarget: Sendable {
+  let address: String
+  /// Qualified; nil where the answer says it, or nobody does.
+  let type: String?
 }
 
 /// The key of an object: one value, or named parts.

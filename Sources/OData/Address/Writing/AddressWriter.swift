@@ -1,6 +1,7 @@
+import FerryHTTP
 import FerryOData
 
-/// Writes addresses: the one place where text is percent-encoded.
+/// Writes addresses, and keys for the client.
 ///
 /// A class for the sake of small frames, as the parser is.
 final class AddressWriter {
@@ -10,6 +11,9 @@ final class AddressWriter {
   var isPath = false
   /// Whether nothing is percent-encoded.
   var isPlain = false
+  /// Whether names and types are those that metadata declares. Names are written whatever they are,
+  /// and a whole number has no `.0`: the type of a key is known.
+  var isDeclared = false
   var variables: [String] = []
 
   init(_ version: ODataVersion) { self.version = version }
@@ -34,7 +38,9 @@ final class AddressWriter {
   /// Appends syntax that is percent-encoded in an address.
   func encoded(_ syntax: String) { data(syntax) }
 
-  private static let digits = Array("0123456789ABCDEF".utf8)
+  /// What harms nowhere in a path; in a query `/` and `?` do not either.
+  private static let keptInPath = "'(),:@$=*!;"
+  private static let keptInQuery = keptInPath + "/?"
 
   /// Appends data: everything but letters, digits and what harms nowhere as `%XX`.
   func data(_ value: String, encodingAlso extra: String = "") {
@@ -42,27 +48,9 @@ final class AddressWriter {
       text += value
       return
     }
-    var bytes: [UInt8] = []
-    for byte in value.utf8 {
-      let isKept: Bool
-      switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: isKept = true
-      case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"),
-        UInt8(ascii: "'"), UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: ","),
-        UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "$"), UInt8(ascii: "="),
-        UInt8(ascii: "*"), UInt8(ascii: "!"):
-        isKept = true
-      case UInt8(ascii: ";"): isKept = true
-      case UInt8(ascii: "/"), UInt8(ascii: "?"): isKept = !isPath
-      default: isKept = false
-      }
-      if isKept, !extra.utf8.contains(byte) {
-        bytes.append(byte)
-      } else {
-        bytes += [UInt8(ascii: "%"), Self.digits[Int(byte >> 4)], Self.digits[Int(byte & 15)]]
-      }
-    }
-    text += String(decoding: bytes, as: UTF8.self)
+    var kept = isPath ? Self.keptInPath : Self.keptInQuery
+    if !extra.isEmpty { kept.removeAll { extra.contains($0) } }
+    text += PercentEncoding.encode(value, keeping: kept)
   }
 
   func quoted(_ value: String) {
@@ -72,7 +60,7 @@ final class AddressWriter {
   }
 
   func name(_ name: String) throws(AddressFault) {
-    guard ODataNames.isName(name) else { throw notAName(name) }
+    guard isDeclared || ODataNames.isName(name) else { throw notAName(name) }
     data(name)
   }
 
@@ -107,9 +95,11 @@ final class AddressWriter {
     default: break
     }
     let text = value.literal(version)
-    data(text)
+    data(text, encodingAlso: isDeclared ? "=" : "")
     // A whole number would be divided as one.
-    if !isOld, value.isFraction, text.utf8.allSatisfy({ $0 < 0x3A }), !text.contains(".") {
+    if !isOld, !isDeclared, value.isFraction, text.utf8.allSatisfy({ $0 < 0x3A }),
+      !text.contains(".")
+    {
       raw(".0")
     }
   }

@@ -42,6 +42,19 @@ extension ODataExpression {
   }
 }
 
+extension ODataPredicate {
+  /// The key as it stands behind a set, percent-encoded, for names and types that metadata declares.
+  ///
+  /// Throws `unwritable` for a value that the version has no literal for.
+  package func declaredKey(_ version: ODataVersion) throws(ODataError) -> String {
+    let writer = AddressWriter(version)
+    writer.isPath = true
+    writer.isDeclared = true
+    do { try writer.predicate(self) } catch { throw error.error }
+    return writer.text
+  }
+}
+
 extension AddressWriter {
   func path(_ segments: [ODataSegment]) throws(AddressFault) {
     for (index, segment) in segments.enumerated() {

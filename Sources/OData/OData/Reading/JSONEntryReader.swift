@@ -50,7 +50,9 @@ struct JSONEntryReader {
   /// An object of a feed: an entry, or one of the things that a feed of changes holds.
   func item(_ node: Int, type: String?) throws(ODataError) -> ODataItem {
     guard record.kind(node) == .object else {
-      return .value(try value(node, type: nil))
+      // The members of a list of primitives are of the type that was asked for.
+      let own = type.map { EdmTypeReference($0) }
+      return .value(try value(node, type: own?.primitive == nil ? nil : own))
     }
     if let error = try inStreamError(node) { throw error }
     var isRemoved = false

@@ -1,3 +1,5 @@
+import FerryHTTP
+
 /// A function that a service offers by name, ready to be called and its result to be read.
 ///
 /// Reference: ios/1.O `SDMODataFunctionImport`.
@@ -106,7 +108,7 @@ public struct ODataFunctionImport: Sendable {
       if case .invalid(let text, let type) = value {
         throw ODataError(.invalidValue, "\"\(text)\" is not an \(type.rawValue)")
       }
-      parts.append("\(name)=" + ODataURL.encoded(value.literal(version), keeping: "'(),:"))
+      parts.append("\(name)=" + PercentEncoding.encode(value.literal(version), keeping: "'(),:"))
     }
     let root = base.hasSuffix("/") ? base : base + "/"
     if version == .v4 { return root + name + "(" + parts.joined(separator: ",") + ")" }
@@ -230,7 +232,7 @@ public struct ODataActionLink: Sendable, Hashable {
     guard !all.isEmpty else { return String(head) }
     return head + "?"
       + all.map {
-        "\(ODataURL.encoded($0.0, keeping: "$"))=\(ODataURL.encoded($0.1, keeping: "'(),:"))"
+        "\(PercentEncoding.encode($0.0, keeping: "$"))=\(PercentEncoding.encode($0.1, keeping: "'(),:"))"
       }
       .joined(separator: "&")
   }

@@ -1,3 +1,5 @@
+import FerryHTTP
+
 /// How a collection, or several, can be searched.
 ///
 /// Reference: ios/PAR-6, ios/1.O `SDMOpenSearchDescription`.
@@ -45,7 +47,7 @@ public struct ODataOpenSearchDescription: Sendable, Hashable {
         let isOptional = name.hasSuffix("?")
         if isOptional { name = name.dropLast() }
         if let value = values[String(name)] {
-          url += ODataURL.encoded(value)
+          url += PercentEncoding.encode(value)
         } else if !isOptional {
           throw ODataError(.missing, "the search needs a value for \(name)")
         }
@@ -104,26 +106,7 @@ public struct ODataOpenSearchDescription: Sendable, Hashable {
 
 /// The little of addresses that payloads need.
 package enum ODataURL {
-  /// Everything but letters, digits and `-._~` as `%XX`.
-  package static func encoded(_ text: String, keeping extra: String = "") -> String {
-    var encoded = ""
-    let digits = Array("0123456789ABCDEF".unicodeScalars)
-    let kept = Set(extra.utf8)
-    for byte in text.utf8 {
-      switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."),
-        UInt8(ascii: "_"), UInt8(ascii: "~"):
-        encoded.unicodeScalars.append(Unicode.Scalar(byte))
-      case _ where kept.contains(byte): encoded.unicodeScalars.append(Unicode.Scalar(byte))
-      default:
-        encoded.append("%")
-        encoded.unicodeScalars.append(digits[Int(byte >> 4)])
-        encoded.unicodeScalars.append(digits[Int(byte & 15)])
-      }
-    }
-    return encoded
-  }
-
+  /// The text of an encoded part: a plus sign is a blank, and a `%` without two digits is itself.
   package static func decoded(_ text: some StringProtocol) -> String {
     var bytes: [UInt8] = []
     var rest = Array(text.utf8)[...]

@@ -1,3 +1,5 @@
+import FerryHTTP
+
 /// What is to be done with an entry; the values are the reference's `TEN_ENTRY_OPERATIONS`.
 public enum ODataEntryOperation: Int, Sendable, Hashable {
   /// A new entry, sent with `POST` and without an identity.
@@ -153,7 +155,8 @@ public struct ODataComposer: Sendable {
     if let slug {
       // RFC 5023: what is not plain ASCII, and the percent sign, are percent-encoded UTF-8.
       let kept = (0x20...0x7E).filter { $0 != 0x25 }.map { Character(Unicode.Scalar($0)) }
-      headers.append(.init(name: "Slug", value: ODataURL.encoded(slug, keeping: String(kept))))
+      headers.append(
+        .init(name: "Slug", value: PercentEncoding.encode(slug, keeping: String(kept))))
     }
     return ODataRequestBody(method: "POST", body: bytes, headers: headers)
   }

@@ -1,19 +1,12 @@
+import FerryHTTP
+
 /// An address of a service as somebody types it, with spaces, and where its service begins.
 struct TypedAddress {
   /// Percent-encoded.
   let text: String
 
   init(_ typed: String) {
-    var encoded = ""
-    for byte in typed.utf8 {
-      let isFine = (0x21...0x7E).contains(byte) && !"\"<>\\^`{|}".utf8.contains(byte)
-      if isFine {
-        encoded.unicodeScalars.append(Unicode.Scalar(byte))
-      } else {
-        encoded += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-      }
-    }
-    text = encoded
+    text = PercentEncoding.encode(typed, keeping: "!#$%&'()*+,/:;=?@[]")
   }
 
   /// Without the query.
