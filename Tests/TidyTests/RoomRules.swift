@@ -35,8 +35,7 @@ struct RoomRules {
         name: "Exchanges", instance: "exchanges",
         uses: ["ServiceCore", "Accounts", "Intake", "Operations"]),
       Room(
-        name: "Callers", instance: "callers",
-        uses: ["ServiceCore", "Accounts", "Intake", "Operations", "Exchanges"]),
+        name: "Callers", instance: "callers", uses: ["ServiceCore", "Accounts", "Operations"]),
     ], settings: ["provider"])
 
   static let session = RoomRules(
