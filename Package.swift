@@ -27,13 +27,14 @@ func program(_ name: String, _ path: String, _ imports: [Target.Dependency]) -> 
     name: name, dependencies: imports, path: path, swiftSettings: strict)
 }
 
+/// Each has the traits of our own beside what it names.
 func tests(
   _ name: String, _ path: String, _ imports: [Target.Dependency],
   plugins: [Target.PluginUsage] = []
 ) -> Target {
   .testTarget(
-    name: name, dependencies: imports, path: "Tests/\(path)", swiftSettings: strict,
-    plugins: plugins)
+    name: name, dependencies: imports + ["FerryTestTraits"], path: "Tests/\(path)",
+    swiftSettings: strict, plugins: plugins)
 }
 
 // Streets: folders of Sources, each with a list here. A module names the modules above it in its own
@@ -271,6 +272,7 @@ let proof: [Target] = [
 
 // Tests: what each may see.
 let testTargets: [Target] = [
+  .target(name: "FerryTestTraits", path: "Tests/Traits", swiftSettings: strict),
   tests("FerryTidyTests", "TidyTests", []),
   tests("FerryJSONTests", "JSONTests", ["FerryJSON"]),
   tests("FerryModelTests", "ModelTests", ["FerryModel", "FerryJSON"]),

@@ -64,6 +64,8 @@ struct GuideRulesTests {
         "Also so (sync/M1, sync/RC2)",
         arguments: [1])
       func second(number: Int) {}
+      @Test("By a trait", .reference("sync/P5"))
+      func third() {}
       case one, two
       func noTest() {}
     }
@@ -75,7 +77,7 @@ struct GuideRulesTests {
   func anchors() {
     let lines = [
       "see `Tests/ATests/BTests.swift:first`, `Tests/ATests/` and `Sources/…`",
-      "`Tests/ATests/BTests.swift:third` `Tests/CTests` `Tests/ATests/BTests.swift:two`",
+      "`Tests/ATests/BTests.swift:fourth` `Tests/CTests` `Tests/ATests/BTests.swift:two`",
       "```", "`Tests/DTests`", "```", "    `Tests/DTests`",
       "`Scripts/check kill --seed 1`, `Scripts/check --list`, `Scripts/check format`",
       "`Scripts/check lill`, `Scripts/tesd --quick`",
@@ -95,10 +97,13 @@ struct GuideRulesTests {
     #expect(GuideRules.tests(in: "A.md", lines, files: files()).map(\.line) == [2, 3, 5, 6])
   }
 
-  @Test("A title names its capabilities and those of its suite")
+  @Test("A title and a trait name their capabilities and those of their suite")
   func titles() {
     let titles = GuideRules.titles(in: file)
-    for (name, words) in [("first", ["P3, P4"]), ("second", ["sync/M1, sync/RC2"])] {
+    let expected = [
+      ("first", ["P3, P4"]), ("second", ["sync/M1, sync/RC2"]), ("third", ["sync/P5"]),
+    ]
+    for (name, words) in expected {
       for word in words + ["sync/Q11"] { #expect(titles[name]?.contains(word) == true) }
     }
     #expect(titles["noTest"] == nil)

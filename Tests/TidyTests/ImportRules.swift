@@ -63,9 +63,11 @@ enum ImportRules {
       ]
     }
     var allowed = system.union(target.dependencies)
-    if target.kind == .tests { allowed.formUnion(["Testing", "FoundationNetworking"]) }
-    // The trait for simulated tests: only test targets link it.
-    if target.name == "FerryTesting" { allowed.insert("Testing") }
+    if target.kind == .tests {
+      allowed.formUnion(["Testing", "FoundationNetworking", "FerryTestTraits"])
+    }
+    // Traits: only test targets link them.
+    if ["FerryTesting", "FerryTestTraits"].contains(target.name) { allowed.insert("Testing") }
     if target.kind == .plugin { allowed.insert("PackagePlugin") }
     return Import.all(in: file).filter { !allowed.contains($0.module) }.map {
       file.violation(

@@ -1,9 +1,10 @@
+import FerryTestTraits
 import Foundation
 import Testing
 
 @Suite("The pages about the reference")
 struct ReferenceTests {
-  @Test("Each row is what the titles of tests and the list of ids make of it")
+  @Test("Each row is what the tests and the list of ids make of it")
   func made() throws {
     #expect(try script("reference", "--check") == [])
   }
@@ -58,7 +59,10 @@ final class ReferenceFaultTests {
   private var root: URL { checkout.root }
 
   /// A checkout with one test, a list of ids, and a page whose rows are not made yet.
-  private func lay(_ ids: String, title: String = "It is so (sync/P1, Q4; facts/1.5)") throws {
+  private func lay(
+    _ ids: String, test: String = #""It is so (sync/P1, Q4; facts/1.5)""#,
+    suite: String = #""Something (sync/R2)""#
+  ) throws {
     try checkout.write("= all\n\(ids)\n", to: "Documentation/reference-ids.txt")
     try checkout.write(
       "# Ids\n\n<!-- rows: all -->\nold\n<!-- end -->\n", to: "Documentation/Reference.md")
@@ -67,9 +71,9 @@ final class ReferenceFaultTests {
     }
     try checkout.write(
       """
-      @Suite("Something (sync/R2)")
+      @Suite(\(suite))
       struct BTests {
-        @Test("\(title)")
+        @Test(\(test))
         func first() {}
       }
       """, to: "Tests/ATests/BTests.swift")
@@ -79,8 +83,20 @@ final class ReferenceFaultTests {
     try String(contentsOf: root.appending(path: "Documentation/Reference.md"), encoding: .utf8)
   }
 
-  @Test("A row is shown, partly there, a departure or for later, by one rule")
-  func states() throws {
+  @Test(
+    "A row is shown, partly there, a departure or for later, by one rule",
+    arguments: [
+      (#""It is so (sync/P1, Q4; facts/1.5)""#, #""Something (sync/R2)""#),
+      (
+        #""It is so", .reference("sync/P1", "sync/Q4", "facts/1.5"), arguments: [f(")")]"#,
+        #"\#n  "The class of (all)",\#n  .serialized, .reference(\#n    "sync/R2")"#
+      ),
+      (
+        #""An actor x of sync/P1, Q4: so", .enabled(if: a()), .reference("facts/1.5", "sync/R2")"#,
+        ""
+      ),
+    ])
+  func states(test: String, suite: String) throws {
     try lay(
       """
       sync/P1 | | rows | `create`
@@ -89,7 +105,7 @@ final class ReferenceFaultTests {
       sync/R2 | | suites
       sync/R3 | | nothing yet
       sync/R4 | partly: no test names it | half | `half`
-      """)
+      """, test: test, suite: suite)
     #expect(try script("reference", "--root", root.path) == [])
     #expect(
       try page() == """
@@ -112,11 +128,11 @@ final class ReferenceFaultTests {
       try page().replacing("later", with: "shown"), to: "Documentation/Reference.md")
     #expect(
       try script("reference", "--root", root.path, "--check")
-        == ["Reference.md:10 is not what the titles say; run Scripts/reference"])
+        == ["Reference.md:10 is not what the tests say; run Scripts/reference"])
   }
 
   @Test(
-    "A list or a title that is wrong is told",
+    "A list or an id that is wrong is told",
     arguments: [
       ("sync/R2 | | a\nsync/R2 | | b", "reference-ids.txt:3: sync/R2 has a row already"),
       ("sync/R2 | shown | a", "reference-ids.txt:2 is no row: id | mark | asks for | here"),
@@ -125,7 +141,20 @@ final class ReferenceFaultTests {
       ("sync/R2 | | a\n= other\nsync/R3 | | b", "the block other is on no page"),
     ])
   func faults(ids: String, told: String) throws {
-    try lay(ids, title: "It is so")
+    try lay(ids, test: #""It is so""#)
     #expect(try script("reference", "--root", root.path).contains(told))
+  }
+
+  @Test("A trait that names half an id is told, where a title's half id is only a word")
+  func halfID() throws {
+    try lay("sync/R2 | | a", test: #""It is so (R3)", .reference("P1")"#)
+    #expect(
+      try script("reference", "--root", root.path)
+        == ["ATests/BTests.first names P1, which is in no list of ids"])
+  }
+
+  @Test("A failure prints the ids of its test", .reference("sync/P1", "facts/1.5"))
+  func comments() {
+    #expect(Test.current?.comments.map(\.rawValue) == ["shows sync/P1, facts/1.5"])
   }
 }
