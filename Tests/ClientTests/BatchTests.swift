@@ -103,6 +103,32 @@ struct BatchTests {
     #expect(try isFinished(1))
   }
 
+  @Test("A process that ends before the app hears of a fetched batch fetches it once more")
+  func fetchedUnheard() throws {
+    var order = try #require(try shop.device.order(1))
+    order.city = "Kiel"
+    try order.update()
+    try order.submitPending()
+    let id = try shop.device.operations()[0].id
+    try begin(proceeds: true)
+    let away = FerryError(.offline, "nobody is there", hint: "Later.", isTransient: true)
+    try shop.device.session.ended(.exchange, away)
+    _ = shop.device.session.takeEndedPlans()
+    shop.shore.accept(id)
+    try hear(shop.shore, answered: id)
+    #expect(try isFinished(1))
+    // Its results arrive, and the process ends.
+    try shop.device.exchange(shop.shore)
+    #expect(try batches().keys.contains(1))
+    try shop.device.restart()
+    try shop.device.exchange(shop.shore)
+    let heard = shop.device.session.takeEndedPlans().map(\.plan.origin)
+    #expect(heard.contains(.completion(batch: 1)))
+    // The app has heard of it.
+    _ = try shop.device.session.next()
+    #expect(try batches().isEmpty)
+  }
+
   /// The welcome of a server that has answered an operation, or has it in work.
   private func hear(
     _ shore: Shore, answered: OperationID? = nil, has known: OperationID? = nil

@@ -18,6 +18,9 @@ final class PlanQueue {
   }
   /// Who began the synchronization whose operations a batch has, while this process runs.
   private var batchSessions: [Int64: SynchronizationSession] = [:]
+  /// Batches whose results are here. They stay noted until the app has heard of it: a process that
+  /// ends before fetches them once more, and says so.
+  private var fetched: [Int64] = []
   /// Groups with something new on the server; the app decides whether to fetch them.
   private var notified: Set<String> = []
 
@@ -48,6 +51,8 @@ final class PlanQueue {
 
   private func choose(_ facts: SessionMachine.Facts) throws(FerryError) {
     guard current == nil, ended.isEmpty else { return }
+    for batch in fetched { remove(batch) }
+    fetched = []
     if !waiting.isEmpty {
       current = waiting.removeFirst()
     } else if facts.hasBatches, !core.machine.isResting, let batch = try finishedBatch() {
@@ -275,13 +280,13 @@ final class PlanQueue {
     if let batch = plan.batch, plan.session != nil { batchSessions[batch] = plan.session }
     if case .completion(let batch) = plan.origin, error == nil || error?.code == .cancelled {
       batchSessions[batch] = nil
-      removeBatch(batch)
+      fetched.append(batch)
     }
     plan.session?.note(plan.currencies)
     ended.append(EndedPlan(plan: plan, error: error))
   }
 
-  private func removeBatch(_ batch: Int64) {
+  private func remove(_ batch: Int64) {
     do throws(FerryError) {
       try store.write { connection throws(SQLiteError) in
         try BatchTable.remove(batch, connection)
@@ -304,7 +309,7 @@ final class PlanQueue {
   func endAll(_ error: FerryError) {
     for end in ended { end.plan.session?.end(end.error) }
     for plan in [current].compactMap(\.self) + waiting { plan.session?.end(error) }
-    (current, waiting, ended, questions) = (nil, [], [], [])
+    (current, waiting, ended, questions, fetched) = (nil, [], [], [], [])
   }
 
   /// The user has left.
