@@ -224,7 +224,7 @@ import Testing
       ("Customers?$top=a", 400), ("Customers?$select=Nothing", 400),
       ("Customers?$expand=Name", 400),
       ("Customers?$top=1&$top=2", 400), ("Customers?$search=a", 501),
-      ("$batch", 501), ("Customers?$format=atom", 406), ("Customers('C1')/Orders?$skip=x", 400),
+      ("$batch", 405), ("Customers?$format=atom", 406), ("Customers('C1')/Orders?$skip=x", 400),
       ("Customers?$apply=aggregate(ID%20with%20max%20as%20M)", 501), ("Customers/$metadata", 400),
     ])
   func faults(_ address: String, _ status: Int) async throws {

@@ -83,7 +83,7 @@ public struct ODataService: Sendable {
       return HTTPResponse(
         status: 200, headers: ["Content-Type": "application/xml;charset=utf-8"],
         body: .bytes(metadataText))
-    case .batch: throw .notOffered("$batch")
+    case .batch: return try await batch(call, source)
     case .entity: throw .notOffered("$entity")
     case .all: throw .notOffered("$all")
     case .crossjoin: throw .notOffered("$crossjoin")
