@@ -80,6 +80,20 @@ import Testing
     #expect(answers[1].text.contains("New"), "\(answers[1].text)")
   }
 
+  @Test("No line of the answer but the outer boundary begins with it (RFC 2046, 5.1.1)")
+  func nested() async throws {
+    let desk = try Desk()
+    let batch = ODataBatch([change("Customers", #"{"ID":"N"}"#, id: "1", group: "g")])
+    let format = ODataBatchFormat.multipart(boundary: "b")
+    let answer = await desk.send(
+      .post, "$batch", ["Content-Type": format.contentType],
+      String(decoding: try batch.body(format), as: UTF8.self))
+    let type = try #require(answer.headers["Content-Type"])
+    let boundary = "--" + (type.split(separator: "boundary=").last.map(String.init) ?? "")
+    let lines = answer.text.split(separator: "\r\n").filter { $0.hasPrefix(boundary) }
+    #expect(lines.count == 2, "\(answer.text)")
+  }
+
   @Test("Too many parts, and a batch inside of a batch, are refused") func bounds() async throws {
     var limits = ODataServiceLimits()
     limits.batchParts = 10
