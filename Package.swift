@@ -355,7 +355,10 @@ let testTargets: [Target] = [
     ["FerryODataAddress", "FerryODataShell", "FerryOData", "FerryJSON"]),
   tests(
     "FerryODataServiceTests", "ODataServiceTests",
-    ["FerryODataService", "FerryOData", "FerryODataAddress", "FerryHTTP", "FerryJSON"]),
+    [
+      "FerryODataService", "FerryOData", "FerryODataAddress", "FerryODataBatch", "FerryHTTP",
+      "FerryJSON",
+    ]),
   tests(
     "FerryODataFaceTests", "ODataFaceTests",
     [

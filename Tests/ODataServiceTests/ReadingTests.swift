@@ -17,6 +17,8 @@ import Testing
     #expect(metadata.headers["Content-Type"]?.hasPrefix("application/xml") == true)
     #expect(try EdmMetadata.read(metadata.bytes).schemas == withoutDefault(ListSource.metadata))
     #expect((await desk.get("$metadata", ["Accept": "application/json"])).status == 406)
+    let tag = try #require(metadata.headers["ETag"])
+    #expect((await desk.get("$metadata", ["If-None-Match": tag])).status == 304)
   }
 
   private func withoutDefault(_ metadata: EdmMetadata) -> [EdmSchema] { metadata.schemas }
@@ -224,7 +226,7 @@ import Testing
       ("Customers?$top=a", 400), ("Customers?$select=Nothing", 400),
       ("Customers?$expand=Name", 400),
       ("Customers?$top=1&$top=2", 400), ("Customers?$search=a", 501),
-      ("$batch", 501), ("Customers?$format=atom", 406), ("Customers('C1')/Orders?$skip=x", 400),
+      ("$batch", 405), ("Customers?$format=atom", 406), ("Customers('C1')/Orders?$skip=x", 400),
       ("Customers?$apply=aggregate(ID%20with%20max%20as%20M)", 501), ("Customers/$metadata", 400),
     ])
   func faults(_ address: String, _ status: Int) async throws {
@@ -234,6 +236,13 @@ import Testing
     #expect(answer.headers["OData-Version"] == "4.0")
     let message = answer.json?["error"]?["message"]?.string ?? ""
     #expect(!message.isEmpty && answer.code != nil, "\(answer.text)")
+  }
+
+  @Test("A column counts from behind the root of the service") func columns() async throws {
+    let desk = try Desk()
+    let message = (await desk.get("Customers?$filter=Nam%20eq%20'a'")).json?["error"]?["message"]?
+      .string
+    #expect(message?.contains("(column 19 behind the root)") == true, "\(message ?? "")")
   }
 
   @Test("Deep conditions and expansions are refused in bounded time") func depth() async throws {

@@ -31,8 +31,12 @@ struct MultipartBatchForm: BatchForm {
     }
   }
 
-  /// The outer boundary stands in it, so that chance serves both.
-  private func inner(_ group: String) -> String { "\(boundary)_\(group)" }
+  /// The outer boundary is its end, so that chance serves both, and never its beginning: by RFC 2046,
+  /// 5.1.1, a line that begins with a boundary ends the part.
+  private func inner(_ group: String) -> String {
+    let name = "\(group)_\(boundary)"
+    return name.hasPrefix(boundary) ? "g" + name : name
+  }
 
   private mutating func line(_ text: String) { output += Array(text.utf8) + [0x0D, 0x0A] }
 

@@ -50,7 +50,7 @@ struct ODataCall: Sendable {
       let parsed = try ODataAddress(parsing: root + relative, settings)
       address = parsed
       resolved = parsed.path.isEmpty ? nil : try ODataResolvedAddress(parsed, in: metadata)
-    } catch { throw ODataRefusal(error) }
+    } catch { throw ODataRefusal(error, start: root.unicodeScalars.count) }
   }
 
   private static func checkVersions(_ headers: HTTPHeaders) throws(ODataRefusal) {

@@ -22,11 +22,14 @@ public struct ODataRefusal: Error, Sendable, Equatable {
     self.target = target
   }
 
-  /// A fault of an address or a body.
-  init(_ error: ODataError, isBody: Bool = false) {
+  /// A fault of an address or a body. `start`: characters before the part of the address that the
+  /// client has chosen, which count for no column.
+  init(_ error: ODataError, isBody: Bool = false, start: Int = 0) {
     let path = error.place?.path ?? ""
     let place = error.place.map { place in
-      isBody ? " (line \(place.line), column \(place.column))" : " (column \(place.column))"
+      isBody
+        ? " (line \(place.line), column \(place.column))"
+        : " (column \(max(1, place.column - start)) behind the root)"
     }
     var status = 400
     switch error.code {

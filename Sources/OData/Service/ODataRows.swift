@@ -101,7 +101,7 @@ struct ODataToken: Sendable, Equatable {
 extension ODataToken {
   /// As `$skiptoken` has it: who changes the query cannot use it.
   func text(_ query: String) -> String {
-    let parts = [Self.hash(query), top.map { String($0) } ?? "", position] + values
+    let parts = [Self.hash(query.utf8), top.map { String($0) } ?? "", position] + values
     let bytes = parts.map { $0.utf8.count }.map { String($0) }.joined(separator: ",")
     return Self.encode(Array((bytes + ";" + parts.joined()).utf8))
   }
@@ -121,7 +121,7 @@ extension ODataToken {
       parts.append(part)
       rest = rest.dropFirst(count)
     }
-    guard rest.isEmpty, parts.count >= 3, parts[0] == Self.hash(query) else { return nil }
+    guard rest.isEmpty, parts.count >= 3, parts[0] == Self.hash(query.utf8) else { return nil }
     if !parts[1].isEmpty {
       guard let number = Int(parts[1]), number >= 0 else { return nil }
       top = number
@@ -131,9 +131,9 @@ extension ODataToken {
   }
 
   /// 64 bits of FNV-1a: it finds mistakes, and protects nothing.
-  private static func hash(_ text: String) -> String {
+  static func hash(_ bytes: some Sequence<UInt8>) -> String {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-    for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
     return String(hash, radix: 36)
   }
 

@@ -12,6 +12,7 @@ public struct ODataService: Sendable {
   let now: @Sendable () -> EdmDateTimeOffset?
   let uptime: @Sendable () -> Duration
   private let metadataText: [UInt8]
+  private let metadataTag: String
   /// Of types that the context tells, so that no entry names them.
   private let plainTypes: Set<String>
 
@@ -27,6 +28,7 @@ public struct ODataService: Sendable {
     self.now = now
     self.uptime = uptime
     metadataText = try metadata.xml()
+    metadataTag = "W/\"\(ODataToken.hash(metadataText))\""
     let types = metadata.schemas.flatMap { $0.entityTypes + $0.complexTypes }
     let bases = Set(types.compactMap(\.baseType))
     plainTypes = Set(
@@ -80,10 +82,14 @@ public struct ODataService: Sendable {
     case .metadata:
       try call.allow([.get, .head])
       try call.accept(["application/xml"])
+      if work.matches(call.request.headers.values("If-None-Match"), metadataTag) {
+        return HTTPResponse(status: 304, headers: ["ETag": metadataTag])
+      }
       return HTTPResponse(
-        status: 200, headers: ["Content-Type": "application/xml;charset=utf-8"],
+        status: 200,
+        headers: ["Content-Type": "application/xml;charset=utf-8", "ETag": metadataTag],
         body: .bytes(metadataText))
-    case .batch: throw .notOffered("$batch")
+    case .batch: return try await batch(call, source)
     case .entity: throw .notOffered("$entity")
     case .all: throw .notOffered("$all")
     case .crossjoin: throw .notOffered("$crossjoin")

@@ -13,6 +13,9 @@ public struct ODataServiceLimits: Sendable {
   public var expandLevels: Int = 6
   /// Bytes of a body that are read.
   public var bodyBytes: Int = 1 << 20
+  /// Requests in one batch, and the bytes of their answers, which are held until all are there.
+  public var batchParts: Int = 1_000
+  public var batchBytes: Int = 8 << 20
   /// How long rows are looked at for one answer.
   public var patience: Duration = .seconds(30)
 

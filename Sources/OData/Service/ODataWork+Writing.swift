@@ -141,6 +141,12 @@ extension ODataWork {
           400, "notNullable", "\(property.name) cannot be null. Send a value.",
           target: property.name)
       }
+      guard fits(property.value, declared.type) else {
+        throw ODataRefusal(
+          400, "badValue",
+          "The value of \(property.name) is no \(declared.type). Send one of this type.",
+          target: property.name)
+      }
       if let part = key?[property.name] {
         // Not a change: it names the entity once more.
         guard part == property.value || isNew == false else {
@@ -154,6 +160,18 @@ extension ODataWork {
     }
     try bind(entry.links, to: &properties, set)
     return ODataProperties((isNew ? key.map(Array.init) ?? [] : []) + properties)
+  }
+
+  /// Whether a value has the form of a type: the reader keeps what it cannot make one of.
+  private func fits(_ value: EdmValue, _ type: EdmTypeReference) -> Bool {
+    switch value {
+    case .null: return true
+    case .collection(let values):
+      return type.isCollection && values.allSatisfy { fits($0, type.element) }
+    case .complex: return !type.isCollection && metadata.complexType(type.name) != nil
+    case .enumeration: return !type.isCollection && metadata.enumType(type.name) != nil
+    default: return !type.isCollection && value.primitive == metadata.primitive(type.name)
+    }
   }
 
   /// `Customer@odata.bind` sets the properties by which an entity refers to another.
