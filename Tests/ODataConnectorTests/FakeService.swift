@@ -49,6 +49,8 @@ final class FakeService: Transport {
     var countIsWrong = false
     var twice = false
     var user: String?
+    /// What a change must carry; nil where it need not.
+    var token: String?
   }
 
   let state = Mutex(State())
@@ -80,6 +82,16 @@ final class FakeService: Transport {
         return .success((Reply(status: 401), false))
       }
       let isChange = request.method != .get
+      if let token = state.token {
+        if request.headers["X-CSRF-Token"] == "Fetch" {
+          var reply = FakeService.perform(request, &state)
+          reply.headers["X-CSRF-Token"] = token
+          return .success((reply, false))
+        }
+        if isChange, request.headers["X-CSRF-Token"] != token {
+          return .success((Reply(status: 403, headers: ["X-CSRF-Token": "Required"]), false))
+        }
+      }
       if isChange { state.writes += 1 }
       let fault =
         isChange

@@ -241,4 +241,44 @@ struct OperationTests {
     #expect(refusal.code == 403)
     #expect(bench.service.writes == 0)
   }
+
+  @Test func aTokenGoesAlongWhereTheServiceWantsOne() async {
+    let bench = Bench([.one])
+    bench.service.change { $0.token = "t-1" }
+    #expect(await bench.outcomes(bench.update()) == [accepted])
+    // Another session of the service knows another one.
+    bench.service.change { $0.token = "t-2" }
+    let next = bench.operation(.update, Bench.item, 1, [2: .integer(7)], base: [2: .integer(6)])
+    #expect(await bench.outcomes(next) == [accepted])
+    #expect(bench.service.applied == 2)
+  }
+
+  /// Gives the old password once, and then the new one.
+  private final class Passwords: CredentialSource {
+    func credential(
+      for user: String?, insteadOf rejected: Credential?
+    ) throws(ConnectorError) -> Credential? {
+      Credential(.password(user: "ferry", password: rejected == nil ? "old" : "new"))
+    }
+  }
+
+  @Test func aCredentialIsRenewedOnce() async {
+    let bench = Bench([.one], credentials: Passwords())
+    // ferry:new
+    bench.service.change { $0.user = "Basic ZmVycnk6bmV3" }
+    let update = bench.update()
+    // The first reading of the service is not accepted, and the next one has another credential.
+    guard case .notDone = await bench.perform(update) else {
+      Issue.record("it was done")
+      return
+    }
+    #expect(await bench.outcomes(update) == [accepted])
+    bench.service.change { $0.user = "Basic other" }
+    let next = bench.operation(.update, Bench.item, 1, [2: .integer(7)], base: [2: .integer(6)])
+    guard case .notDone = await bench.perform(next) else {
+      Issue.record("it was done")
+      return
+    }
+    #expect(bench.service.applied == 1)
+  }
 }

@@ -32,7 +32,13 @@ struct PysletTests {
       process.standardOutput = output
       try process.run()
       self.process = process.processIdentifier
-      let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+      var said: [UInt8] = []
+      while said.last != UInt8(ascii: "\n") {
+        let piece = output.fileHandleForReading.availableData
+        try #require(!piece.isEmpty, "the service ended")
+        said += piece
+      }
+      let line = String(decoding: said, as: UTF8.self)
       let port = try #require(line.split(whereSeparator: \.isWhitespace).last)
       address = "http://127.0.0.1:\(port)/"
     }

@@ -24,9 +24,25 @@ actor FeedReader {
     rows = service.rows(form.feedAddress(service), make).makeAsyncIterator()
   }
 
+  enum Page: Sendable {
+    case rows([RowImage])
+    case failed(ConnectorError)
+    /// The credential is not accepted.
+    case unauthorized(ConnectorError)
+    /// Nobody answers.
+    case away(ConnectorError)
+
+    func rows() throws(ConnectorError) -> [RowImage] {
+      switch self {
+      case .rows(let rows): return rows
+      case .failed(let error), .unauthorized(let error), .away(let error): throw error
+      }
+    }
+  }
+
   /// At most so many; none behind the last.
-  func next(_ limit: Int) async -> Result<[RowImage], ConnectorError> {
-    guard !isOver else { return .success([]) }
+  func next(_ limit: Int) async -> Page {
+    guard !isOver else { return .rows([]) }
     var iterator = rows
     var page: [RowImage] = []
     while page.count < limit {
@@ -38,17 +54,19 @@ actor FeedReader {
         page.append(row)
         if count == nil { count = iterator.count.flatMap { Int($0) } }
       } catch {
-        return .failure(ConnectorError(error))
+        if case .transport = error.cause { return .away(ConnectorError(error)) }
+        return error.isUnauthorized
+          ? .unauthorized(ConnectorError(error)) : .failed(ConnectorError(error))
       }
     }
     rows = iterator
     seen += page.count
     if isOver, let count, seen < count {
-      return .failure(
+      return .failed(
         ConnectorError(
           "The service counts \(count) objects in \(name) and gave \(seen)",
           hint: "It is read again.", isTransient: true))
     }
-    return .success(page)
+    return .rows(page)
   }
 }

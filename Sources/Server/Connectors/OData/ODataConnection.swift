@@ -30,6 +30,9 @@ public final class ODataConnection: Sendable {
     var attempts: [OperationID: Attempt] = [:]
     var begun: Timestamp
     var isUnreachable = false
+    /// What the requests of sessions carry, and what the service did not accept.
+    var credential: Credential?
+    var rejected: Credential?
     /// Whether the service wants a token with each change.
     var usesCSRF = false
   }
@@ -94,6 +97,15 @@ public final class ODataConnection: Sendable {
     }
   }
 
+  /// A reading was answered 401: the next one begins with another credential.
+  func noteRejected() {
+    state.withLock { state in
+      state.rejected = state.credential
+      state.service = nil
+      state.sessions = [:]
+    }
+  }
+
   func forget(_ id: OperationID) { state.withLock { $0.attempts[id] = nil } }
 
   // MARK: The service
@@ -106,6 +118,7 @@ public final class ODataConnection: Sendable {
       do throws(ODataClientError) {
         return .success(try await ODataService.open(address, session: session))
       } catch {
+        if error.isUnauthorized { self.noteRejected() }
         return .failure(ConnectorError(error))
       }
     }
@@ -143,6 +156,11 @@ public final class ODataConnection: Sendable {
     options.usesCSRF = state.withLock { $0.usesCSRF }
     options.deadlines = TransportDeadlines(
       connect: .seconds(10), total: .seconds(600), idle: .seconds(60))
+    let rejected = state.withLock { $0.rejected }
+    if let found = try headers(of: user, insteadOf: rejected) {
+      options.headers = found.headers
+      state.withLock { $0.credential = found.credential }
+    }
     let made = ODataSession(transport, options: options)
     state.withLock { state in
       if state.sessions.count >= ODataConnection.sessionLimit {
@@ -173,6 +191,12 @@ public final class ODataConnection: Sendable {
         hint: "Use a password or a token.", isTransient: false)
     }
     return (headers, found)
+  }
+}
+
+extension ODataClientError {
+  var isUnauthorized: Bool {
+    if case .http(let error) = cause { error.status == 401 } else { false }
   }
 }
 

@@ -132,8 +132,13 @@ public final class ODataConnector: Connector {
     service.format = service.metadata.version < .v4 ? .atom : .json
     let reader = FeedReader(service, form)
     while true {
-      let rows = try Bridge.get { await reader.next(FeedReader.pageRows) }
-      connection.noteReached(true)
+      let page = Bridge.wait { await reader.next(FeedReader.pageRows) }
+      switch page {
+      case .away: connection.noteReached(false)
+      case .unauthorized: connection.noteRejected()
+      case .rows, .failed: connection.noteReached(true)
+      }
+      let rows = try page.rows()
       guard !rows.isEmpty else { return }
       try body(rows)
     }
@@ -161,6 +166,9 @@ public final class ODataConnector: Connector {
     }
     return BusinessChanges(cursor: nil, hints: comparison.takeHints())
   }
+
+  /// Reading all rows takes its time: replay does not wait for it.
+  public var looksApart: Bool { true }
 
   public var lookInterval: Duration { comparison.interval }
 }
