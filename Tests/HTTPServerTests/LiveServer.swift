@@ -16,13 +16,16 @@ final class LiveServer: Sendable {
 
   init(
     limits: HTTPServerLimits = HTTPServerLimits(), port: Int = 0, proxies: Set<String> = [],
+    tls: TLSIdentity? = nil,
     doorman: @escaping HTTPServer.Doorman = { _ in .take(bodyBytes: .max) },
     handler: @escaping HTTPServer.Handler
   ) throws {
     let number = Self.count.add(1, ordering: .relaxed).newValue
     name = "fl\(getpid() % 10_000)-\(number)"
+    var configuration = HTTPServerConfiguration(port: port, limits: limits, proxies: proxies)
+    configuration.tls = tls
     server = try HTTPServer(
-      configuration: HTTPServerConfiguration(port: port, limits: limits, proxies: proxies),
+      configuration: configuration,
       doorman: doorman,
       handler: handler)
     try server.start()

@@ -23,6 +23,13 @@ struct Patience {
   /// right never fails.
   static func moment() { usleep(10_000) }
 
+  /// The part of two seconds in which this grows: a processor's time. A busy machine makes it smaller.
+  static func share(of time: () -> Duration) -> Double {
+    let (begin, before) = (ContinuousClock.now, time())
+    while begin.duration(to: .now) < .seconds(2) { moment() }
+    return (time() - before) / begin.duration(to: .now)
+  }
+
   /// The value once it has not changed for so long. On a slow machine that may be too early.
   static func rest(_ time: Duration = .milliseconds(500), of value: () -> Int) async -> Int {
     let patience = Patience()
