@@ -1,8 +1,9 @@
 import FerryHTTP
-import FerryHTTPServer
 import Glibc
 import Synchronization
 import Testing
+
+@testable import FerryHTTPServer
 
 /// A server on a thread of its own and a free port, stopped and waited for at the end.
 ///
@@ -61,6 +62,8 @@ final class LiveServer: Sendable {
 
   /// How many threads of this process bear the server's name.
   var threads: Int { threadIDs.count }
+
+  var rounds: Int { server.engine.rounds.load(ordering: .relaxed) }
 
   /// What the server's threads have computed so far.
   var cpuTime: Duration {

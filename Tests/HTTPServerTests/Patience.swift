@@ -23,11 +23,11 @@ struct Patience {
   /// right never fails.
   static func moment() { usleep(10_000) }
 
-  /// The part of two seconds in which this grows: a processor's time. A busy machine makes it smaller.
-  static func share(of time: () -> Duration) -> Double {
-    let (begin, before) = (ContinuousClock.now, time())
+  /// By how much this grows in a second. A busy machine makes it smaller.
+  static func growth(of count: () -> Int) -> Double {
+    let (begin, before) = (ContinuousClock.now, count())
     while begin.duration(to: .now) < .seconds(2) { moment() }
-    return (time() - before) / begin.duration(to: .now)
+    return Double(count() - before) / (begin.duration(to: .now) / .seconds(1))
   }
 
   /// The value once it has not changed for so long. On a slow machine that may be too early.

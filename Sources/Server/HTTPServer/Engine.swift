@@ -7,8 +7,8 @@ import Synchronization
 
 /// libmicrohttpd without threads, stepped by one loop, with the deadlines that it does not have.
 ///
-/// `@unchecked Sendable`: belongs to the thread that runs it, but for `tasksUnderWay` (atomic),
-/// `askedGrace` (a mutex) and `stopEvent`, to which any thread may write.
+/// `@unchecked Sendable`: belongs to the thread that runs it, but for `tasksUnderWay` and `rounds`
+/// (atomic), `askedGrace` (a mutex) and `stopEvent`, to which any thread may write.
 final class Engine: @unchecked Sendable {
   let loop: Loop
   let limits: HTTPServerLimits
@@ -18,6 +18,8 @@ final class Engine: @unchecked Sendable {
   /// Descriptor that says "stop"; writing to it is all that a signal handler may do.
   let stopEvent: CInt
   let tasksUnderWay = Atomic<Int>(0)
+  /// How often the loop has gone round: a loop that spins does so however busy the machine is.
+  let rounds = Atomic<Int>(0)
   /// The monotonic clock, read once per step.
   private(set) var now = ContinuousClock.now
   /// Something was resumed or queued that no socket will announce.
@@ -158,6 +160,7 @@ final class Engine: @unchecked Sendable {
   }
 
   private func step(_ daemon: OpaquePointer) {
+    rounds.add(1, ordering: .relaxed)
     loop.runJobs()
     let found = loop.wait(milliseconds: waitMilliseconds(daemon))
     now = .now
