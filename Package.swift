@@ -449,6 +449,10 @@ var products: [Product] = [
     module("FerryPostgreSQL", "Server/PostgreSQL", ["CPostgreSQL"]),
     module(
       "FerryHTTPServer", "Server/HTTPServer", ["FerryHTTP", "FerryWorld", "CMicroHTTPD", "CLinux"]),
+    // The door to the company's services (Decision 0125).
+    module(
+      "FerryProxy", "Server/Proxy",
+      ["FerryHTTP", "FerryHTTPClient", "FerryJSON", "FerryWorld", "FerryCrypto", "FerryTrace"]),
     module(
       "FerryPostgreSQLConnector", "Server/Connectors/PostgreSQL",
       // The threads of several connections (Decision 0066).
@@ -480,7 +484,7 @@ var products: [Product] = [
       "Ferryd", "Sources/Tools/Programs/Ferryd",
       [
         "FerryArguments", "FerryServer", "FerrySQLiteStore", "FerryHTTPServer", "FerryHTTP",
-        "FerryIssuers", "FerryHTTPClient", "FerryPasswords", "FerryCertificates",
+        "FerryIssuers", "FerryHTTPClient", "FerryPasswords", "FerryCertificates", "FerryProxy",
         "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLConnector", "FerryConnector",
         "FerrySQLite", "FerryCrypto", "FerryGenerator",
         "FerryWire", "FerryPostgreSQL", "FerryPostgreSQLConnector", "FerryPostgreSQLStore",
@@ -492,6 +496,7 @@ var products: [Product] = [
         "FerryArguments", "FerryGenerator", "FerryModel", "FerryJSON",
         "FerryODataShell", "FerryOData", "FerryODataClient", "FerryODataReading", "FerryHTTP",
         "FerryHTTPClient", "FerryHTTPServer", "FerryOpenID", "FerryIssuers", "FerryServer",
+        "FerryProxy",
         "FerrySQLiteStore", "Ferry", "FerryInspection", "FerrySimulation",
         "FerryPasswords", "FerryWorld",
         "FerrySQLite", "FerryWire",
@@ -541,6 +546,12 @@ var products: [Product] = [
     tests(
       "FerryHTTPServerTests", "HTTPServerTests",
       ["FerryHTTPServer", "FerryHTTP", "FerryHTTPClient", "FerryWorld", "FerryTestSupport"]),
+    tests(
+      "FerryProxyTests", "ProxyTests",
+      [
+        "FerryProxy", "FerryHTTPServer", "FerryHTTP", "FerryHTTPClient", "FerryWorld",
+        "FerryCrypto",
+      ]),
     tests(
       "FerryODataClientTests", "ODataClientTests",
       [

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A small OData service of V2 by pyslet, for the tests of our client.
 
-  odata-server.py <root>   root: the address under which clients see it
+  odata-server.py <root> [<port>]   root: the address under which clients see it
 
 Prints the port it listens on at 127.0.0.1 as its first line and serves until it is ended. The set
 Items has ten objects; a page has three. Changes need no ETag: pyslet looks at none.
@@ -48,7 +48,7 @@ def main():
     server = Server(serviceRoot=sys.argv[1])
     server.topmax = 3
     server.set_model(document)
-    listener = make_server("127.0.0.1", 0, server, handler_class=Quiet)
+    listener = make_server("127.0.0.1", int((sys.argv[2:] or ["0"])[0]), server, handler_class=Quiet)
     print(listener.server_port, flush=True)
     listener.serve_forever()
     return container

@@ -1,9 +1,10 @@
 import FerryHTTP
-import FerryHTTPServer
 import FerryTestSupport
 import Glibc
 import Synchronization
 import Testing
+
+@testable import FerryHTTPServer
 
 /// A server on a thread of its own and a free port, stopped and waited for at the end.
 ///
@@ -17,13 +18,16 @@ final class LiveServer: Sendable {
 
   init(
     limits: HTTPServerLimits = HTTPServerLimits(), port: Int = 0, proxies: Set<String> = [],
+    tls: TLSIdentity? = nil,
     doorman: @escaping HTTPServer.Doorman = { _ in .take(bodyBytes: .max) },
     handler: @escaping HTTPServer.Handler
   ) throws {
     let number = Self.count.add(1, ordering: .relaxed).newValue
     name = "fl\(getpid() % 10_000)-\(number)"
+    var configuration = HTTPServerConfiguration(port: port, limits: limits, proxies: proxies)
+    configuration.tls = tls
     server = try HTTPServer(
-      configuration: HTTPServerConfiguration(port: port, limits: limits, proxies: proxies),
+      configuration: configuration,
       doorman: doorman,
       handler: handler)
     try server.start()
@@ -59,6 +63,8 @@ final class LiveServer: Sendable {
 
   /// How many threads of this process bear the server's name.
   var threads: Int { threadIDs.count }
+
+  var rounds: Int { server.engine.rounds.load(ordering: .relaxed) }
 
   /// What the server's threads have computed so far.
   var cpuTime: Duration {

@@ -27,6 +27,13 @@ package struct Patience {
   /// right never fails.
   package static func moment() { usleep(10_000) }
 
+  /// By how much this grows in a second. A busy machine makes it smaller.
+  static func growth(of count: () -> Int) -> Double {
+    let (begin, before) = (ContinuousClock.now, count())
+    while begin.duration(to: .now) < .seconds(2) { moment() }
+    return Double(count() - before) / (begin.duration(to: .now) / .seconds(1))
+  }
+
   /// The value once it has not changed for so long. On a slow machine that may be too early.
   package static func rest(_ time: Duration = .milliseconds(500), of value: () -> Int) async -> Int
   {

@@ -3,6 +3,9 @@ public enum HTTPAdmission: Sendable {
   /// The body is read, up to this many bytes and the limit of the server; more is answered 413. What
   /// the request takes up of the server's room counts for `by`.
   case take(bodyBytes: Int, by: HTTPCaller = HTTPCaller())
+  /// The handler begins at once, and reads the body from `HTTPRequest.bodyStream` while it arrives:
+  /// up to this many bytes, whatever the limit of the server for a body in memory.
+  case stream(bodyBytes: Int, by: HTTPCaller = HTTPCaller())
   /// This is the answer. No byte of the body is kept, and the handler is not called.
   case refuse(HTTPResponse)
 
@@ -10,6 +13,7 @@ public enum HTTPAdmission: Sendable {
   public func counted(for caller: @autoclosure () -> HTTPCaller) -> HTTPAdmission {
     switch self {
     case .take(let bytes, _): .take(bodyBytes: bytes, by: caller())
+    case .stream(let bytes, _): .stream(bodyBytes: bytes, by: caller())
     case .refuse: self
     }
   }

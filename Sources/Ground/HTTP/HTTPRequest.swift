@@ -1,4 +1,4 @@
-/// A request with its whole body, as a server's handler gets it.
+/// A request as a server's handler gets it, with its body whole or as a stream.
 public struct HTTPRequest: Sendable {
   public var method: HTTPMethod
   /// As it came, percent-encoded, from the first slash up to the question mark.
@@ -7,6 +7,12 @@ public struct HTTPRequest: Sendable {
   public var query: String?
   public var headers: HTTPHeaders
   public var body: [UInt8]
+  /// The body while it arrives, where the doorman chose so (`HTTPAdmission.stream`); nil where there
+  /// is none, or where `body` has it.
+  ///
+  /// One reader at a time. Nothing is read from the client beyond a small buffer until the next piece
+  /// is asked for. `abort`: the client has hung up, or was too slow, or sent too much.
+  public var bodyStream: (any HTTPBodySource)?
   /// Who is at the other end of the connection (a proxy, if one stands between); for logs.
   public var peer: String?
   /// The user whose process sent it through a Unix socket of this machine; nil over the network.

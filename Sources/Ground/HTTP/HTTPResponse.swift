@@ -1,8 +1,8 @@
 /// What a handler answers.
 public struct HTTPResponse: Sendable {
   public var status: Int
-  /// Passed on as they are, but for `Content-Length` and `Transfer-Encoding`, which the server
-  /// knows better.
+  /// Passed on as they are, but for `Transfer-Encoding`, which the server knows better, and
+  /// `Content-Length`, which counts for a stream only.
   public var headers: HTTPHeaders
   public var body: HTTPBody
 
@@ -24,7 +24,8 @@ public struct HTTPResponse: Sendable {
 public enum HTTPBody: Sendable {
   /// Known as a whole; sent with its length.
   case bytes([UInt8])
-  /// Made while it is sent, for as long as it takes.
+  /// Made while it is sent, for as long as it takes. The header `Content-Length` gives its length,
+  /// where it is known; a source that ends before is cut off.
   case stream(any HTTPBodySource)
 }
 

@@ -24,7 +24,7 @@
             + "Perhaps the server speaks http: then write http:// in the address.",
           isTransient: false, requestWasSent: wasSent)
       case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR,
-        CURLE_SEND_FAIL_REWIND, CURLE_HTTP2, CURLE_HTTP2_STREAM:
+        CURLE_SEND_FAIL_REWIND, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_ABORTED_BY_CALLBACK:
         return TransportError(
           code: .cut, message: "the connection ended before the answer did: \(text)",
           hint: wasSent

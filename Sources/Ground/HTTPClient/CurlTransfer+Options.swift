@@ -17,6 +17,7 @@
       }
       CurlTransfer.setTrust(easy, options, pin: pin)
       CurlTransfer.setProxy(easy, options, server)
+      if options.allowedAddresses != nil { setOpenSocket(easy) }
       if let path = options.socketPath {
         ferry_curl_set_text(easy, CURLOPT_UNIX_SOCKET_PATH, path)
       }
@@ -77,7 +78,7 @@
       // libcurl repeats by itself a request whose kept connection dies without an answer. It cannot
       // where a body was read and cannot be read again; where there is no body, a new connection
       // leaves it no reason.
-      if request.body.isEmpty && !request.method.isIdempotent {
+      if request.body.isEmpty && !request.method.isIdempotent && !request.isForwarded {
         ferry_curl_set_long(easy, CURLOPT_FRESH_CONNECT, 1)
       }
     }
@@ -88,6 +89,7 @@
         append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
       }
       if request.headers["Content-Type"] == nil { append("Content-Type:") }
+      if request.isForwarded, request.headers["Accept"] == nil { append("Accept:") }
       ferry_curl_set_pointer(easy, CURLOPT_HTTPHEADER, lines)
       if let value = request.proxyAuthorization {
         proxyLines = curl_slist_append(nil, "Proxy-Authorization: \(value)")

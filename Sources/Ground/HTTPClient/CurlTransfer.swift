@@ -19,7 +19,7 @@
     var lines: UnsafeMutablePointer<curl_slist>?
     var proxyLines: UnsafeMutablePointer<curl_slist>?
     private let reason = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
-    private let begin = ContinuousClock.now
+    private let begun = ContinuousClock.now
     var progress = TransportProgress()
     private var sentBytes = 0
     private var status = 0
@@ -28,6 +28,11 @@
     private var isHeadOfProxy = false
     private var proxyStatus = 0
     private var isPacked = false
+    private var headBytes = 0
+    /// What `open` got.
+    private(set) var allowedAddresses: Set<AddressKind>?
+    /// The address that was not connected to, as it is of another kind.
+    var refusedAddress: String?
     private(set) var lastSign = ContinuousClock.now
     private(set) var failure: CURLcode = CURLE_OK
     /// Whether it waits for the next second of the bandwidth.
@@ -67,10 +72,10 @@
     /// Why it is given up now, if it is.
     func givenUp(_ now: ContinuousClock.Instant, isWaiting: Bool) -> TransportError? {
       let deadlines = request.deadlines
-      if let total = deadlines.total, isWaiting, begin + total <= now {
+      if let total = deadlines.total, isWaiting, begun + total <= now {
         return .timedOut("all connections to \(server) stayed busy", wasSent: false)
       }
-      if let head = deadlines.head, !mailbox.hasHead, begin + head <= now {
+      if let head = deadlines.head, !mailbox.hasHead, begun + head <= now {
         return .timedOut("no answer began in the time allowed", wasSent: mailbox.wasSent)
       }
       guard let idle = deadlines.idle, mailbox.wasSent, !isWaiting else { return nil }
@@ -87,6 +92,7 @@
       guard let easy = curl_easy_init() else { return nil }
       self.easy = easy
       bandwidth = options.bandwidth
+      allowedAddresses = options.allowedAddresses
       ferry_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, reason)
       configure(easy, options)
       setCallbacks(easy)
@@ -107,6 +113,9 @@
       failure = code
       if code != CURLE_OK, let text = outbox?.failure {
         return mailbox.end(.unreadableBody(text, wasSent: mailbox.wasSent))
+      }
+      if code != CURLE_OK, !mailbox.wasSent, let refusedAddress {
+        return mailbox.end(.refusedAddress(refusedAddress, of: server))
       }
       guard code != CURLE_OK, !mailbox.wasSent, proxyStatus >= 400 else {
         return mailbox.end(
@@ -129,8 +138,8 @@
         easy, Unmanaged.passUnretained(self).toOpaque(),
         { bytes, size, count, context in
           guard let transfer = CurlTransfer.of(context) else { return 0 }
-          transfer.takeLine(UnsafeRawBufferPointer(start: bytes, count: size * count))
-          return size * count
+          return transfer.takeLine(UnsafeRawBufferPointer(start: bytes, count: size * count))
+            ? size * count : 0
         },
         { bytes, size, count, context in
           guard let transfer = CurlTransfer.of(context) else { return 0 }
@@ -142,15 +151,23 @@
             UnsafeMutableRawBufferPointer(start: buffer, count: size * count))
         },
         { context, _, _, _, _ in
-          CurlTransfer.of(context)?.touch()
-          CurlTransfer.of(context)?.mailbox.markSent()
-          return CURL_PREREQFUNC_OK
+          CurlTransfer.of(context)?.begin() == false ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK
         })
     }
 
     /// The thread holds the transfer while libcurl has its address.
     static func of(_ context: UnsafeMutableRawPointer?) -> CurlTransfer? {
       context.map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// The connection is open. False: it would be the second time, and the first may have been heard.
+    private func begin() -> Bool {
+      touch()
+      if request.isForwarded, mailbox.wasSent, ![.get, .head, .options].contains(request.method) {
+        return false
+      }
+      mailbox.markSent()
+      return true
     }
 
     private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Int {
@@ -214,9 +231,15 @@
       return count
     }
 
-    /// One line of the head. An interim answer (100) is followed by another head.
-    private func takeLine(_ bytes: UnsafeRawBufferPointer) {
+    /// One line of the head. An interim answer (100) is followed by another head. False: the heads
+    /// have become too long.
+    private func takeLine(_ bytes: UnsafeRawBufferPointer) -> Bool {
       touch()
+      headBytes += bytes.count
+      if headBytes > TransportLimits.headBytes {
+        mailbox.end(.longHead)
+        return false
+      }
       let line = String(decoding: bytes.prefix { $0 != 13 && $0 != 10 }, as: UTF8.self)
       if line.isEmpty {
         if status >= 200 && mailbox.wasSent { putHead() }
@@ -229,6 +252,7 @@
         let value = line[line.utf8.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
         headers.add(String(line[..<colon]), String(value))
       }
+      return true
     }
 
     private func putHead() {

@@ -38,6 +38,9 @@ public struct TransportRequest: Sendable {
   public var progress: (@Sendable (TransportProgress) -> Void)?
   /// The value of `Proxy-Authorization`, which only a proxy sees; nil by default.
   public var proxyAuthorization: String?
+  /// Whether it is sent on for somebody else: no field is added, and it is repeated on another
+  /// connection only where its method is safe; off by default.
+  package var isForwarded: Bool = false
 
   /// A `GET` without a body unless set otherwise.
   public init(
@@ -155,6 +158,8 @@ public enum TransportLimits {
   /// Unpacked bytes for each packed one, beyond which an answer is taken for a bomb; text seldom
   /// reaches 50. It is looked at beyond `freelyUnpackedBytes`.
   public static let unpackedRatio = 200
+  /// The lines of all heads of one answer, those of interim answers too; more ends the transfer.
+  public static let headBytes = 256 * 1024
   /// Unpacked bytes that are always allowed.
   public static let freelyUnpackedBytes = 8 * 1024 * 1024
 }

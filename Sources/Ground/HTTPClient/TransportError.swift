@@ -75,6 +75,19 @@ public struct TransportError: Error, Sendable, Equatable, CustomStringConvertibl
     hint: "Ask for it with acceptsCompressed off, if you trust the server.", isTransient: false,
     requestWasSent: true)
 
+  static let longHead = TransportError(
+    code: .tooLarge,
+    message: "the head of the answer is longer than \(TransportLimits.headBytes) bytes",
+    hint: "Check the server.", isTransient: false, requestWasSent: true)
+
+  static func refusedAddress(_ address: String, of server: String) -> TransportError {
+    TransportError(
+      code: .cannotConnect,
+      message: "\(server) has the address \(address), and connections to it are not allowed",
+      hint: "Check the name, or allow this kind of address.", isTransient: false,
+      requestWasSent: false)
+  }
+
   static func timedOut(_ message: String, wasSent: Bool) -> TransportError {
     TransportError(
       code: .timedOut, message: message, hint: "Check the server and the network.",

@@ -41,6 +41,10 @@ public struct TransportOptions: Sendable, Equatable {
     /// A Unix socket of this machine that every request goes to, whatever host its address names; nil by
     /// default. Only libcurl can do so.
     package var socketPath: String?
+
+    /// Kinds of addresses that a connection may be opened to, looked at when it is opened; nil, the
+    /// default, allows all. A name that resolves to another kind is not connected to.
+    package var allowedAddresses: Set<AddressKind>?
   #endif
 
   /// The defaults of every member, with this trust.
@@ -49,7 +53,8 @@ public struct TransportOptions: Sendable, Equatable {
   /// Equal with the same values and the same objects.
   public static func == (left: TransportOptions, right: TransportOptions) -> Bool {
     #if canImport(Glibc)
-      guard left.socketPath == right.socketPath else { return false }
+      guard left.socketPath == right.socketPath, left.allowedAddresses == right.allowedAddresses
+      else { return false }
     #endif
     return left.trust == right.trust && left.trustListener === right.trustListener
       && left.identity == right.identity && left.proxy == right.proxy

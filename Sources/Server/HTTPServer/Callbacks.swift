@@ -3,11 +3,13 @@ import CMicroHTTPD
 /// What libmicrohttpd calls, always on the loop's thread and inside MHD_run.
 enum Callbacks {
   static func startDaemon(
-    _ listener: CInt, _ limits: HTTPServerLimits, context: UnsafeMutableRawPointer
+    _ listener: CInt, _ limits: HTTPServerLimits, _ tls: TLSIdentity?,
+    context: UnsafeMutableRawPointer
   ) -> OpaquePointer? {
     ferry_mhd_start(
-      listener, UInt32(limits.connections), limits.poolBytes, context,
+      listener, UInt32(limits.connections), limits.poolBytes, tls?.certificates, tls?.key, context,
       { context, connection, _, method, version, data, count, state in
+        Callbacks.engine(context)?.wasBusy = true
         guard let exchange = Callbacks.exchange(state), let count else { return .NO }
         return exchange.advance(method: method, version: version, data: data, count: count)
           ? .YES : .NO
@@ -41,6 +43,7 @@ enum Callbacks {
     _ context: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?,
     _ connection: OpaquePointer?
   ) -> UnsafeMutableRawPointer? {
+    engine(context)?.wasBusy = true
     guard let engine = engine(context), let target, let connection,
       let peer = engine.peer(on: ferry_mhd_socket(connection))
     else { return nil }

@@ -7,8 +7,8 @@ import Synchronization
 
 /// libmicrohttpd without threads, stepped by one loop, with the deadlines that it does not have.
 ///
-/// `@unchecked Sendable`: belongs to the thread that runs it, but for `tasksUnderWay` (atomic),
-/// `askedGrace` (a mutex) and `stopEvent`, to which any thread may write.
+/// `@unchecked Sendable`: belongs to the thread that runs it, but for `tasksUnderWay` and `rounds`
+/// (atomic), `askedGrace` (a mutex) and `stopEvent`, to which any thread may write.
 final class Engine: @unchecked Sendable {
   let loop: Loop
   let limits: HTTPServerLimits
@@ -18,10 +18,15 @@ final class Engine: @unchecked Sendable {
   /// Descriptor that says "stop"; writing to it is all that a signal handler may do.
   let stopEvent: CInt
   let tasksUnderWay = Atomic<Int>(0)
+  /// How often the loop has gone round: a loop that spins does so however busy the machine is.
+  let rounds = Atomic<Int>(0)
   /// The monotonic clock, read once per step.
   private(set) var now = ContinuousClock.now
   /// Something was resumed or queued that no socket will announce.
   var needsRun = false
+  /// Whether libmicrohttpd has called us in its last step.
+  var wasBusy = false
+  var isSecure: Bool { tls != nil }
   private(set) var isDraining = false
 
   private let signalGrace: Duration
@@ -40,6 +45,7 @@ final class Engine: @unchecked Sendable {
   /// Those that are open, by the address of the other end.
   private var connections: Shares
   private let proxies: Set<String>
+  private let tls: TLSIdentity?
   /// Requests that were refused before the handler saw them, by status and address.
   private var refusals = MinuteTally<Refused>()
   private let begun = ContinuousClock.now
@@ -66,6 +72,7 @@ final class Engine: @unchecked Sendable {
     self.handler = handler
     limits = configuration.limits
     proxies = configuration.proxies
+    tls = configuration.tls
     bodies = Shares(limits.bodyBounds)
     requests = Shares(limits.requestBounds)
     var bounds = limits.requestBounds
@@ -85,9 +92,15 @@ final class Engine: @unchecked Sendable {
   /// Gives the listening socket to libmicrohttpd, which closes it.
   func listen(on listener: CInt) throws(HTTPServerError) {
     daemon = Callbacks.startDaemon(
-      listener, limits, context: Unmanaged.passUnretained(self).toOpaque())
+      listener, limits, tls, context: Unmanaged.passUnretained(self).toOpaque())
     guard let daemon else {
       close(listener)
+      guard tls == nil else {
+        throw HTTPServerError(
+          code: .badIdentity, message: "the certificate and its key cannot be used for TLS",
+          hint:
+            "Give both as PEM, the server's own certificate first, and the key that belongs to it.")
+      }
       throw HTTPServerError(
         code: .system, message: "libmicrohttpd did not start",
         hint: "Check that `ulimit -n` allows \(limits.connections) connections.")
@@ -147,6 +160,7 @@ final class Engine: @unchecked Sendable {
   }
 
   private func step(_ daemon: OpaquePointer) {
+    rounds.add(1, ordering: .relaxed)
     loop.runJobs()
     let found = loop.wait(milliseconds: waitMilliseconds(daemon))
     now = .now
@@ -167,6 +181,7 @@ final class Engine: @unchecked Sendable {
     loop.runJobs()
     if isReady || needsRun {
       needsRun = false
+      wasBusy = false
       MHD_run(daemon)
     }
     if now >= nextSweep { sweep() }
@@ -174,7 +189,11 @@ final class Engine: @unchecked Sendable {
 
   private func waitMilliseconds(_ daemon: OpaquePointer) -> CInt {
     var timeout: UInt64 = 0
-    if needsRun || (MHD_get_timeout(daemon, &timeout) == .YES && timeout == 0) { return 0 }
+    if needsRun { return 0 }
+    if MHD_get_timeout(daemon, &timeout) == .YES, timeout == 0 {
+      // A client that has sent a part of its handshake is taken for ready as long as it stays.
+      return isSecure && !wasBusy ? 1 : 0
+    }
     if isDraining { return 10 }
     return peers.isEmpty && lingering.isEmpty && localPause == nil ? -1 : 250
   }
@@ -191,7 +210,8 @@ final class Engine: @unchecked Sendable {
     let isOverShare = connections.take(1, for: account) != nil
     let peer = Peer(
       socket: socket, address: address, user: user,
-      account: isOverShare ? HTTPCaller() : account, deadline: now + limits.headTime)
+      account: isOverShare ? HTTPCaller() : account, isSecure: isSecure,
+      deadline: now + limits.headTime)
     if isOverShare { _ = connections.take(1, for: peer.account) }
     if isFull(beside: 1) { closeIdle() }
     peers[socket] = peer

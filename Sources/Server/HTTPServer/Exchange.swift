@@ -7,7 +7,8 @@ import FerryHTTP
 /// callbacks, which run inside MHD_run there, and by jobs of the loop, as its task prefers the
 /// loop. After the loop has retired the exchange is over, and `finish` only looks at that.
 final class Exchange: @unchecked Sendable {
-  private enum Stage { case head, body, working, answered }
+  /// `headHeld`: the handler runs, and nobody has asked for the body yet.
+  private enum Stage { case head, headHeld, body, working, answered }
 
   let engine: Engine
   let peer: Peer
@@ -19,6 +20,14 @@ final class Exchange: @unchecked Sendable {
   private var isOldProtocol = false
   private var headers = HTTPHeaders()
   private var body: [UInt8] = []
+  /// Where the body goes as a stream.
+  private var inflow: Inflow?
+  private var bodyBytes = 0
+  /// What of the server's room for bodies it has taken.
+  private var reservedBytes = 0
+  private var hasBody = false
+  /// Since when the body waits for the handler, by the clock of its deadline.
+  private var heldSince: ContinuousClock.Instant?
   /// The most that is read of this body.
   private var bodyLimit = 0
   /// For whom what it takes up counts.
@@ -32,6 +41,8 @@ final class Exchange: @unchecked Sendable {
   private var task: Task<Void, Never>?
   private var outflow: Outflow?
   private var isSuspended = false
+  /// Whether libmicrohttpd is in its first call, and takes an answer.
+  private var isAtHead = true
   private(set) var isOver = false
 
   init(engine: Engine, peer: Peer, connection: OpaquePointer, target: String) {
@@ -49,15 +60,25 @@ final class Exchange: @unchecked Sendable {
     switch stage {
     case .head:
       stage = .body
+      defer { isAtHead = false }
       self.method = method.map { String(cString: $0) } ?? ""
       isOldProtocol = version.map { String(cString: $0) } == "HTTP/1.0"
       return takeHead()
+    case _ where isSuspended:
+      // libmicrohttpd calls again in the same step where more of a chunked body is there, though the
+      // connection has just been suspended. What is left comes again after the resume.
+      return true
+    case .headHeld:
+      // The first call comes again after a resume, and means no end of the body.
+      stage = .body
+      return true
     case .body where count.pointee > 0:
-      let taken = takeBody(UnsafeRawBufferPointer(start: data, count: count.pointee))
+      let bytes = UnsafeRawBufferPointer(start: data, count: count.pointee)
       count.pointee = 0
-      return taken
+      if refusal != nil { return drop(bytes.count) }
+      return inflow == nil ? takeBody(bytes) : passBody(bytes)
     case .body:
-      return start()
+      return inflow == nil ? start() : endBody()
     case .working, .answered:
       // Only a connection that was given up comes here: an answer is queued before resuming.
       return false
@@ -70,24 +91,26 @@ final class Exchange: @unchecked Sendable {
     cancel()
     // The body of the answer knows its exchange: without this neither would be released.
     outflow = nil
-    engine.release(bodyBytes: body.count, for: caller)
+    inflow?.abort()
+    inflow = nil
+    engine.release(bodyBytes: reservedBytes, for: caller)
+    reservedBytes = 0
     if hasPlace { engine.release(caller) }
     hasPlace = false
     body = []
     peer.exchange = nil
   }
 
-  /// The client has gone or is given up: whoever waits is told, and libmicrohttpd looks at it.
+  /// The client has hung up or is given up: whoever waits is notified, and libmicrohttpd looks at it.
   func abandon() {
     peer.isGone = true
     cancel()
+    inflow?.abort()
     resume()
   }
 
-  /// The server stops: a stream that waits for more is told; a request is let finish.
+  /// The server stops: a stream that waits for more is notified; a request is let finish.
   func drain() { outflow?.cancel() }
-
-  var isStreaming: Bool { outflow != nil }
 
   private func cancel() {
     task?.cancel()
@@ -95,6 +118,7 @@ final class Exchange: @unchecked Sendable {
   }
 
   func suspend() {
+    precondition(!isSuspended, "a connection is suspended once")
     isSuspended = true
     MHD_suspend_connection(connection)
   }
@@ -112,18 +136,16 @@ final class Exchange: @unchecked Sendable {
   }
 
   private func takeHead() -> Bool {
-    readHeaders()
+    headers = HeadCheck.fields(of: connection)
     let limits = engine.limits
+    let lengths = headers.values("Content-Length")
+    let encodings = headers.values("Transfer-Encoding")
+    hasBody = !encodings.isEmpty || lengths.contains { UInt64($0) != 0 }
     if ferry_mhd_head_bytes(connection) > limits.headBytes {
       return refuse(431, "Request Header Fields Too Large")
     }
-    let lengths = headers.values("Content-Length")
-    let encodings = headers.values("Transfer-Encoding")
     // "Content-Length : 5": who leaves the blank out and who leaves the field out read two requests.
-    if headers.fields.contains(where: { !Exchange.isToken($0.name) || !Exchange.isPlain($0.value) })
-    {
-      return refuse(400, "Bad Request")
-    }
+    if !HeadCheck.isWhole(headers) { return refuse(400, "Bad Request") }
     // Two ways to read where a body ends are how requests are smuggled past a proxy.
     if lengths.count + encodings.count > 1 { return refuse(400, "Bad Request") }
     if let encoding = encodings.first, encoding.lowercased() != "chunked" || isOldProtocol {
@@ -131,16 +153,17 @@ final class Exchange: @unchecked Sendable {
     }
     if let length = lengths.first {
       guard let bytes = UInt64(length) else { return refuse(400, "Bad Request") }
-      if bytes > UInt64(limits.bodyBytes) { return refuse(413, "Content Too Large") }
+      if bytes > UInt64(Int.max) { return refuse(413, "Content Too Large") }
     }
-    let hasBody = !encodings.isEmpty || lengths.contains { UInt64($0) != 0 }
+    var isStream = false
     switch engine.doorman(makeRequest()) {
     case .take(let bytes, let by):
       bodyLimit = min(bytes, limits.bodyBytes)
       caller = by
-      if caller.address == nil { caller.address = peer.account.address }
-      if let full = engine.take(caller) { return refuse(full, "requests under way") }
-      hasPlace = true
+    case .stream(let bytes, let by):
+      bodyLimit = bytes
+      caller = by
+      isStream = hasBody
     case .refuse(let response):
       guard hasBody else {
         refusal = response
@@ -148,12 +171,17 @@ final class Exchange: @unchecked Sendable {
       }
       return answerEarly(response)
     }
+    if refusal == nil {
+      if caller.address == nil { caller.address = peer.account.address }
+      if let full = engine.take(caller) { return refuse(full, "requests under way") }
+      hasPlace = true
+    }
     if let bytes = lengths.first.flatMap({ UInt64($0) }), bytes > UInt64(bodyLimit) {
       return refuse(413, "Content Too Large")
     }
     bodyBegin = engine.now
     peer.enter(.body, until: engine.now + limits.bodyTime)
-    return true
+    return isStream ? startStream() : true
   }
 
   private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
@@ -163,40 +191,115 @@ final class Exchange: @unchecked Sendable {
     if let full = engine.reserve(bodyBytes: bytes.count, for: caller) {
       return refuse(full, "bytes of requests under way")
     }
+    reservedBytes += bytes.count
     body.append(contentsOf: bytes)
-    let limits = engine.limits
-    let earned = Duration.milliseconds(body.count * 1_000 / limits.bodyBytesPerSecond)
-    peer.enter(.body, until: bodyBegin + limits.bodyTime + earned)
+    bodyBytes = body.count
+    awaitBody()
     return true
   }
 
-  /// Answers before the body. libmicrohttpd does so for POST and PUT and closes; for others, which
-  /// have no business with a body, a plain answer of ours does.
-  private func answerEarly(_ response: HTTPResponse) -> Bool {
-    guard method == "POST" || method == "PUT", case .bytes = response.body else {
-      return refuse(response.status, "Refused")
+  /// The deadline of the body, by what has come of it.
+  private func awaitBody() {
+    let limits = engine.limits
+    let earned = Duration.milliseconds(bodyBytes * 1_000 / limits.bodyBytesPerSecond)
+    peer.enter(.body, until: bodyBegin + limits.bodyTime + earned)
+  }
+
+  /// The handler begins at the head. Until it asks for the body, the connection is held, and a client
+  /// that expects 100 gets it no earlier.
+  private func startStream() -> Bool {
+    if let full = engine.reserve(bodyBytes: Inflow.fullBytes, for: caller) {
+      return refuse(full, "bytes of requests under way")
     }
-    var response = response
-    response.headers["Connection"] = "close"
-    self.response = response
+    reservedBytes = Inflow.fullBytes
+    let loop = engine.loop
+    let inflow = Inflow { [weak self] in
+      // Any thread; an exchange that is over has nothing to go on with.
+      guard let self else { return }
+      Task(executorPreference: loop) { self.goOn() }
+    }
+    self.inflow = inflow
+    run(makeRequest(body: RequestBody(inflow)))
+    if response != nil, answersAtHead { return closeEarly() }
+    if peer.isGone { return false }
+    guard response == nil, inflow.holdHead() else { return true }
+    stage = .headHeld
+    hold()
+    return true
+  }
+
+  /// libmicrohttpd answers these before their body, and closes; others only behind it.
+  private var answersAtHead: Bool { method == "POST" || method == "PUT" }
+
+  private func closeEarly() -> Bool {
+    response?.headers["Connection"] = "close"
     engine.linger(peer)
     return queue()
   }
 
-  /// Whether a name of a field is one by RFC 9110.
-  private static func isToken(_ name: String) -> Bool {
-    !name.isEmpty
-      && name.utf8.allSatisfy { byte in
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
-      }
+  private func passBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard bytes.count <= bodyLimit - bodyBytes else {
+      inflow?.abort()
+      return refuse(413, "Content Too Large")
+    }
+    bodyBytes += bytes.count
+    awaitBody()
+    if inflow?.put(bytes) == true { hold() }
+    return true
   }
 
-  /// Whether a value of a field has no control characters: a proxy may end it at one of them.
-  private static func isPlain(_ value: String) -> Bool {
-    value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
+  private func endBody() -> Bool {
+    stage = .working
+    peer.enter(.working, until: nil)
+    inflow?.finish()
+    if response != nil { return queue() }
+    if peer.isGone { return false }
+    suspend()
+    return true
+  }
+
+  /// The client is not to blame for what the handler takes.
+  private func hold() {
+    heldSince = .now
+    peer.enter(.working, until: nil)
+    suspend()
+  }
+
+  /// The handler wants more, or nothing more. On the loop's thread.
+  private func goOn() {
+    guard !isOver, let since = heldSince else { return }
+    heldSince = nil
+    bodyBegin += since.duration(to: .now)
+    awaitBody()
+    resume()
+  }
+
+  /// Answers before the body. libmicrohttpd does so for POST and PUT and closes; for others, which
+  /// have no business with a body, a plain answer of ours does, or over TLS one behind the body.
+  private func answerEarly(_ response: HTTPResponse) -> Bool {
+    guard case .bytes(let words) = response.body else {
+      return refuse(response.status, "Refused")
+    }
+    guard answersAtHead else {
+      guard engine.isSecure else {
+        return refuse(
+          response.status, "Refused", String(decoding: words, as: UTF8.self), response.headers)
+      }
+      refusal = response
+      bodyLimit = engine.limits.bodyBytes
+      bodyBegin = engine.now
+      awaitBody()
+      return true
+    }
+    self.response = response
+    return closeEarly()
+  }
+
+  /// A body that is thrown away, as its refusal comes behind it.
+  private func drop(_ count: Int) -> Bool {
+    bodyBytes += count
+    awaitBody()
+    return bodyBytes <= bodyLimit
   }
 
   /// To whom has taken a share 429, to who finds everything taken 503; others are served.
@@ -212,34 +315,34 @@ final class Exchange: @unchecked Sendable {
     }
   }
 
-  private func refuse(_ status: Int, _ reason: String, _ words: String? = nil) -> Bool {
+  private func refuse(
+    _ status: Int, _ reason: String, _ words: String? = nil, _ fields: HTTPHeaders = [:]
+  ) -> Bool {
     engine.noteRefusal(status, peer)
-    peer.refuse(status, reason, words)
+    if engine.isSecure, isAtHead, answersAtHead || !hasBody {
+      // Nothing is written past TLS.
+      var refusal = HTTPResponse.text(status, "\(words ?? reason)\n")
+      if status == 429 || status == 503 {
+        refusal.headers["Retry-After"] = String(Peer.retryAfterSeconds)
+      }
+      response = refusal
+      return closeEarly()
+    }
+    peer.refuse(status, reason, words, fields)
     engine.linger(peer)
     stage = .answered
     return false
   }
 
-  private func readHeaders() {
-    withUnsafeMutablePointer(to: &headers) { headers in
-      _ = MHD_get_connection_values(
-        connection, .HEADER_KIND,
-        { context, _, name, value in
-          guard let context, let name else { return .YES }
-          context.assumingMemoryBound(to: HTTPHeaders.self).pointee.add(
-            String(cString: name), value.map { String(cString: $0) } ?? "")
-          return .YES
-        }, headers)
-    }
-  }
-
-  private func makeRequest() -> HTTPRequest {
+  private func makeRequest(body stream: RequestBody? = nil) -> HTTPRequest {
     let mark = target.utf8.firstIndex(of: UInt8(ascii: "?"))
     let query = mark.map { String(target[target.utf8.index(after: $0)...]) }
-    return HTTPRequest(
+    var request = HTTPRequest(
       method: HTTPMethod(rawValue: method), path: String(target[..<(mark ?? target.endIndex)]),
       query: query, headers: headers, body: body, peer: peer.address,
       peerUser: peer.user)
+    request.bodyStream = stream
+    return request
   }
 
   /// The request is whole: the handler begins here and now, and often ends here too.
@@ -250,25 +353,37 @@ final class Exchange: @unchecked Sendable {
       response = refusal
       return queue()
     }
-    let request = makeRequest()
-    let handler = engine.handler
-    engine.tasksUnderWay.add(1, ordering: .relaxed)
-    task = Task.immediate(executorPreference: engine.loop) {
-      self.finish(await handler(request))
-      self.engine.tasksUnderWay.subtract(1, ordering: .relaxed)
-    }
+    run(makeRequest())
     if response != nil { return queue() }
     if peer.isGone { return false }
     suspend()
     return true
   }
 
+  private func run(_ request: HTTPRequest) {
+    let handler = engine.handler
+    engine.tasksUnderWay.add(1, ordering: .relaxed)
+    task = Task.immediate(executorPreference: engine.loop) {
+      self.finish(await handler(request))
+      self.engine.tasksUnderWay.subtract(1, ordering: .relaxed)
+    }
+  }
+
   private func finish(_ response: HTTPResponse) {
     guard !isOver, !peer.isGone else { return }
     self.response = response
-    guard isSuspended else { return }
-    if !queue() { peer.cut() }
-    resume()
+    switch stage {
+    case .working where isSuspended:
+      if !queue() { peer.cut() }
+      resume()
+    case .headHeld where answersAtHead:
+      heldSince = nil
+      if !closeEarly() { peer.cut() }
+      resume()
+    case .headHeld: goOn()
+    // libmicrohttpd asks for it at once, or behind the body, which is thrown away if nobody reads it.
+    default: break
+    }
   }
 
   /// Hands the answer to libmicrohttpd, also while the connection is suspended.
@@ -277,37 +392,9 @@ final class Exchange: @unchecked Sendable {
     self.response = nil
     stage = .answered
     peer.enter(.writing, until: engine.now + engine.limits.writeTime)
-    guard let answer = makeAnswer(response.body) else { return false }
-    defer { MHD_destroy_response(answer) }
-    for field in response.headers.fields {
-      let name = field.name.lowercased()
-      if name == "content-length" || name == "transfer-encoding" { continue }
-      if MHD_add_response_header(answer, field.name, field.value) != .YES {
-        // A line break in a value: the header is left out, as it would forge others.
-        engine.log.error("response header refused", ("name", field.name))
-      }
-    }
-    if engine.isDraining { MHD_add_response_header(answer, "Connection", "close") }
-    return MHD_queue_response(connection, UInt32(response.status), answer) == .YES
-  }
-
-  private func makeAnswer(_ body: HTTPBody) -> OpaquePointer? {
-    switch body {
-    case .bytes(let bytes) where bytes.count <= Outflow.blockBytes:
-      return bytes.withUnsafeBytes { buffer in
-        MHD_create_response_from_buffer(
-          buffer.count, UnsafeMutableRawPointer(mutating: buffer.baseAddress),
-          .RESPMEM_MUST_COPY)
-      }
-    case .bytes(let bytes):
-      return makeAnswer(Outflow(exchange: self, whole: bytes), size: UInt64(bytes.count))
-    case .stream(let source):
-      return makeAnswer(Outflow(exchange: self, source: source), size: .max)
-    }
-  }
-
-  private func makeAnswer(_ outflow: Outflow, size: UInt64) -> OpaquePointer? {
+    guard let (answer, outflow) = AnswerMaker.make(response, for: self) else { return false }
     self.outflow = outflow
-    return outflow.makeAnswer(size: size)
+    defer { MHD_destroy_response(answer) }
+    return MHD_queue_response(connection, UInt32(response.status), answer) == .YES
   }
 }

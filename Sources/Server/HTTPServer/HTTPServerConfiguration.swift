@@ -9,6 +9,8 @@ public struct HTTPServerConfiguration: Sendable {
   public var proxies: Set<String>
   /// How long a stop by signal waits for requests in flight.
   public var signalGrace: Duration
+  /// With one, everything goes over TLS 1.2 or 1.3; nil, the default, over none.
+  public var tls: TLSIdentity?
 
   /// Takes only connections from this machine unless told otherwise.
   public init(

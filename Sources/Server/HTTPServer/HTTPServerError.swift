@@ -16,6 +16,8 @@ public struct HTTPServerError: Error, Sendable, Equatable, CustomStringConvertib
     public static let badPort = Code(rawValue: "badPort")
     /// The process may not open as many files as the limits need.
     public static let tooFewFiles = Code(rawValue: "tooFewFiles")
+    /// The certificate and the key of the server cannot be used.
+    public static let badIdentity = Code(rawValue: "badIdentity")
     /// The system or the library refused for a reason given in the message.
     public static let system = Code(rawValue: "system")
   }

@@ -40,6 +40,10 @@ final class Loop: TaskExecutor, @unchecked Sendable {
   // Where jobs come in: any thread.
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
+    // The job holds the loop. Once it is in the queue it may run to its end, and the loop may go with it,
+    // while this call is still here.
+    let held = Unmanaged.passRetained(self)
+    defer { held.release() }
     if isRetired.load(ordering: .acquiring) { return runLate(job) }
     if isOwnThread {
       own.append(job)

@@ -53,6 +53,7 @@ final class Outflow: @unchecked Sendable {
   func cancel() { task?.cancel() }
 
   private func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    exchange.engine.wasBusy = true
     // It asks again, so the client took what it had.
     exchange.peer.enter(
       .writing, until: exchange.engine.now + exchange.engine.limits.writeTime)

@@ -14,6 +14,7 @@ final class Peer {
   let user: UInt32?
   /// For whom the connection itself counts; empty for a trusted proxy's.
   let account: HTTPCaller
+  private let isSecure: Bool
   private(set) var phase = Phase.idle
   /// Nil while it is our turn.
   private(set) var deadline: ContinuousClock.Instant?
@@ -23,13 +24,14 @@ final class Peer {
   var exchange: Exchange?
 
   init(
-    socket: CInt, address: String?, user: UInt32? = nil, account: HTTPCaller,
+    socket: CInt, address: String?, user: UInt32? = nil, account: HTTPCaller, isSecure: Bool,
     deadline: ContinuousClock.Instant
   ) {
     self.socket = socket
     self.address = user.map { "uid \($0)" } ?? address
     self.user = user
     self.account = account
+    self.isSecure = isSecure
     self.deadline = deadline
     Peer.prepare(socket)
   }
@@ -56,13 +58,22 @@ final class Peer {
 
   /// Writes a whole small answer past libmicrohttpd, which takes none while a body arrives.
   ///
-  /// Only before anything of an answer was written.
-  func refuse(_ status: Int, _ reason: String, _ words: String? = nil) {
+  /// Only before anything of an answer was written. Over TLS nothing is: it would be no TLS.
+  func refuse(
+    _ status: Int, _ reason: String, _ words: String? = nil, _ fields: HTTPHeaders = [:]
+  ) {
+    guard !isSecure else { return }
     let text = "\(words ?? reason)\n"
     let isForNow = status == 429 || status == 503
+    let own: Set = ["content-type", "content-length", "transfer-encoding", "connection"]
+    let others = fields.fields.filter {
+      !own.contains($0.name.lowercased()) && HeadCheck.isPlain($0.name + $0.value)
+    }
     let head =
       "HTTP/1.1 \(status) \(reason)\r\nContent-Type: text/plain; charset=utf-8\r\n"
-      + (isForNow ? "Retry-After: \(Peer.retryAfterSeconds)\r\n" : "")
+      + others.map { "\($0.name): \($0.value)\r\n" }.joined()
+      + (isForNow && fields["Retry-After"] == nil
+        ? "Retry-After: \(Peer.retryAfterSeconds)\r\n" : "")
       + "Content-Length: \(text.utf8.count)\r\nConnection: close\r\n\r\n"
     let bytes = Array((head + text).utf8)
     // Some hundred bytes into an empty socket buffer: what does not fit is not worth waiting for.
@@ -70,7 +81,7 @@ final class Peer {
   }
 
   /// When somebody whose share is taken, or who finds no room, may come again.
-  private static let retryAfterSeconds = 2
+  static let retryAfterSeconds = 2
 
   /// A client that vanished without closing is noticed by the system, also while nothing is sent.
   private static func prepare(_ socket: CInt) {

@@ -37,6 +37,15 @@ static inline void ferry_curl_set_callbacks(
   curl_easy_setopt(easy, CURLOPT_PREREQDATA, context);
 }
 
+typedef curl_socket_t (*ferry_curl_open)(
+    void *context, curlsocktype purpose, struct curl_sockaddr *address);
+
+/// Who opens the socket, once libcurl knows the address.
+static inline void ferry_curl_set_open_socket(CURL *easy, void *context, ferry_curl_open open) {
+  curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open);
+  curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, context);
+}
+
 /// libcurl copies the bytes.
 static inline CURLcode ferry_curl_set_blob(
     CURL *easy, CURLoption option, const void *bytes, size_t count) {

@@ -5,13 +5,22 @@
 
 typedef void *(*ferry_mhd_target)(void *context, const char *target, struct MHD_Connection *);
 
-/// A daemon without threads that accepts on a socket we opened. It is stepped by MHD_run.
+/// A daemon without threads that accepts on a socket we opened. It is stepped by MHD_run. With a
+/// certificate and its key, both PEM, it speaks TLS 1.2 and 1.3.
 static inline struct MHD_Daemon *ferry_mhd_start(
-    int listener, unsigned int connections, size_t pool_bytes, void *context,
-    MHD_AccessHandlerCallback access, ferry_mhd_target target,
+    int listener, unsigned int connections, size_t pool_bytes, const char *certificates,
+    const char *key, void *context, MHD_AccessHandlerCallback access, ferry_mhd_target target,
     MHD_NotifyConnectionCallback connection, MHD_RequestCompletedCallback completed) {
+  struct MHD_OptionItem tls[] = {
+      {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)certificates},
+      {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)key},
+      {MHD_OPTION_HTTPS_PRIORITIES, 0,
+       (void *)"NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:%SAFE_RENEGOTIATION"},
+      {MHD_OPTION_END, 0, NULL}};
+  struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
   return MHD_start_daemon(
-      MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, access, context,
+      MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | (key ? MHD_USE_TLS : 0), 0, NULL, NULL, access,
+      context,
       MHD_OPTION_LISTEN_SOCKET, listener,
       MHD_OPTION_CONNECTION_LIMIT, connections,
       MHD_OPTION_CONNECTION_MEMORY_LIMIT, pool_bytes,
@@ -21,6 +30,7 @@ static inline struct MHD_Daemon *ferry_mhd_start(
       MHD_OPTION_URI_LOG_CALLBACK, target, context,
       MHD_OPTION_NOTIFY_CONNECTION, connection, context,
       MHD_OPTION_NOTIFY_COMPLETED, completed, context,
+      MHD_OPTION_ARRAY, key ? tls : none,
       MHD_OPTION_END);
 }
 

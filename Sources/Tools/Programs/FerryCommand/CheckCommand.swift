@@ -4,13 +4,16 @@ import FerryIssuers
 import FerryJSON
 import FerryModel
 
-/// `ferry check`: every mistake of a model with its place and cure.
+/// `ferry check`: every mistake of a model with its place and cure, or of a gateway's file.
 enum CheckCommand: Subcommand {
   static let name = "check"
   static let summary = "show every mistake of a model, with its line and how to correct it"
-  static let operands = "<model.json> [options]"
+  static let operands = "(<model.json> | --gateway <file>) [options]"
   static let options = [
     CommandOption("mapping", "<file>", "also read a mapping of an issuer's claims and groups"),
+    CommandOption(
+      "gateway", "<file>",
+      "check the file of a gateway, and ask each of its services, in place of a model"),
     .json,
   ]
   static let discussion = """
@@ -22,6 +25,10 @@ enum CheckCommand: Subcommand {
     """
 
   static func run(_ arguments: Arguments) async throws -> ExitCode {
+    if let gateway = try arguments.value("gateway") {
+      _ = try arguments.operands()
+      return try await GatewayCheck.run(gateway, asJSON: arguments.flag("json"))
+    }
     let file = try arguments.operands("model.json")[0]
     if let mapping = try arguments.value("mapping") {
       _ = try Mapping(try TextFile.read(mapping), name: mapping)

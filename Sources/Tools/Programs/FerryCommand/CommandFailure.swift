@@ -9,6 +9,7 @@ import FerryODataClient
 import FerryOpenID
 import FerryPasswords
 import FerryPostgreSQL
+import FerryProxy
 import FerryServer
 
 /// An error that says what happened and what to do about it.
@@ -101,6 +102,7 @@ extension UsageError: ExplainedError {
   var codeName: String { UsageError.code }
 }
 extension ServerError: ExplainedError { var codeName: String { code.rawValue } }
+extension GatewayError: ExplainedError {}
 extension IssuerError: ExplainedError { var codeName: String { code.rawValue } }
 extension OpenIDError: ExplainedError { var codeName: String { code.rawValue } }
 extension ODataError: ExplainedError { var codeName: String { code.rawValue } }

@@ -20,6 +20,7 @@ enum ServerProgram {
         print(ProgramVersion.text(of: "ferryd"))
         exit(StandardOutput.isWritten(by: "ferryd") ? 0 : 1)
       }
+      guard try !GatewayProgram.run(arguments) else { exit(0) }
       try run(try Settings(arguments))
     } catch let error as UsageError {
       complain("\(error)\nTry: ferryd --help")

@@ -136,6 +136,15 @@ struct Settings {
       "forget-operations", nil,
       "do not keep the table ferry_applied (of PostgreSQL ferry.applied) in the business database; "
         + "after a crash the outcome of an operation may then be unknown"),
+    CommandOption(
+      "gateway", "FILE",
+      "be the one door to the services of this file, with the users of the user file, and serve no "
+        + "model; the file must belong to its owner alone (chmod 600)"),
+    CommandOption(
+      "certificate", "FILE",
+      "with --gateway: the certificate (PEM) for TLS 1.2 and 1.3, and those of its issuers behind it"
+    ),
+    CommandOption("key", "FILE", "with --gateway: the key (PEM) of the certificate"),
     CommandOption("version", nil, "show the version of ferryd"),
     CommandOption("help", nil, "show this text"),
   ]
@@ -149,6 +158,7 @@ struct Settings {
     return """
       usage: ferryd --model <model.json> [--model <model.json> …] --data <folder> [options]
              ferryd --dev <business.db> [--port N] [--data <folder>]
+             ferryd --gateway <gateway.json> [--certificate <pem> --key <pem>] [options]
       Serves the devices of one or more packages: takes their operations, replays them against the
       business databases and gives back everything that changed.
 
@@ -165,6 +175,10 @@ struct Settings {
 
   init(_ arguments: Arguments) throws {
     _ = try arguments.operands()
+    for name in ["certificate", "key"] where !arguments.values(name).isEmpty {
+      throw UsageError(
+        "--\(name) needs --gateway", hint: "For public TLS before a model use a proxy: --proxy.")
+    }
     development = try Settings.development(arguments)
     folder = try development?.folder ?? arguments.required("data", "data")
     database = try arguments.value("database")

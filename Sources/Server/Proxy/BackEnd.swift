@@ -1,0 +1,102 @@
+import FerryHTTP
+public import FerryHTTPClient
+
+/// A service of the company behind the door, as the file names it. Nothing else can be reached.
+public struct BackEnd: Sendable {
+  /// The first part of the path at the door, such as `flights`.
+  public let name: String
+  /// Where the service is, with its path, which ends with a slash.
+  public let address: String
+  /// Paths below the address that may be asked for; empty: all.
+  public let paths: [String]
+  /// How Ferry proves to the service who asks.
+  public let credentials: Credentials
+  /// Roles of which a user needs one; nil: every user may come.
+  public let roles: Set<String>?
+  /// Whether nobody has to log in.
+  public let isOpenToAll: Bool
+  /// The header in which the service gets the user's name; nil: it does not.
+  public let userHeader: String?
+  public let rewritesLinks: Bool
+  public let limits: Limits
+  let options: TransportOptions
+
+  /// Who is named to the service.
+  public enum Credentials: Sendable, Equatable {
+    /// Nobody: the service looks at the network only.
+    case none
+    /// One user for all.
+    case technical(authorization: String)
+    /// What the caller sent.
+    case own
+  }
+
+  /// What one request may take, each with its reason.
+  public struct Limits: Sendable, Equatable {
+    /// Bytes of one upload; more is answered 413. A film of a site visit has some hundred MB.
+    public var uploadBytes: Int = 1 << 30
+    /// Requests under way to the service: its threads are counted.
+    public var connections: Int = 25
+    /// Until the connection is open: inside a company's network it opens at once, or never.
+    public var connect: Duration = .seconds(5)
+    /// Between two bytes, and until the answer begins: reports of a business system are slow.
+    public var idle: Duration = .seconds(60)
+
+    public init() {}
+  }
+
+  public init(
+    name: String, address: String, paths: [String] = [], credentials: Credentials = .none,
+    roles: Set<String>? = nil, isOpenToAll: Bool = false, userHeader: String? = nil,
+    rewritesLinks: Bool = true, limits: Limits = Limits(), trust: TransportOptions.Trust = .system,
+    networks: Set<Network> = [.public]
+  ) {
+    self.name = name
+    self.address = address.hasSuffix("/") ? address : address + "/"
+    self.paths = paths
+    self.credentials = credentials
+    self.roles = roles
+    self.isOpenToAll = isOpenToAll
+    self.userHeader = userHeader
+    self.rewritesLinks = rewritesLinks
+    self.limits = limits
+    var options = TransportOptions(trust: trust)
+    // A proxy of the environment could lead anywhere.
+    options.proxy = .none
+    options.usesHTTP2 = false
+    options.connectionsPerHost = limits.connections
+    options.allowedAddresses = Set(networks.map(\.kind))
+    self.options = options
+  }
+
+  /// Kinds of networks in which the service may be. It is looked at when a connection is opened: a
+  /// name that resolves to another kind leads nowhere.
+  public enum Network: String, Sendable, CaseIterable {
+    case `public`, `private`, loopback, linkLocal
+
+    var kind: AddressKind {
+      switch self {
+      case .public: .public
+      case .private: .private
+      case .loopback: .loopback
+      case .linkLocal: .linkLocal
+      }
+    }
+  }
+
+  /// Nil where the path must not be asked for.
+  func url(of target: ForwardedTarget) -> String? {
+    guard paths.isEmpty || paths.contains(where: { BackEnd.lies(target.rest, below: $0) }) else {
+      return nil
+    }
+    return address + target.rest + (target.query.map { "?\($0)" } ?? "")
+  }
+
+  private static func lies(_ rest: String, below path: String) -> Bool {
+    let (rest, path) = (Array(rest.utf8), Array(path.utf8))
+    guard rest.starts(with: path) else { return false }
+    if path.last == UInt8(ascii: "/") { return true }
+    guard rest.count > path.count else { return true }
+    return rest[path.count] == UInt8(ascii: "/") || rest[path.count] == UInt8(ascii: "(")
+  }
+}
