@@ -1,11 +1,12 @@
 import FerryCertificates
 import FerryCrypto
+import FerryTestTraits
 import Foundation
 import Testing
 
 @Suite("Certificates")
 struct CertificateTests {
-  @Test("A descriptor says names, common names and both dates (adr/CRT-3; adr/B27)")
+  @Test("A descriptor says names, common names and both dates", .reference("adr/CRT-3", "adr/B27"))
   func descriptor() throws {
     let certificate = try X509Certificate(der: Sample.certificate)
     #expect(certificate.subject == "CN=Anna Müller, O=Ferry Tests, C=DE")
@@ -66,7 +67,8 @@ struct CertificateTests {
   }
 
   @Test(
-    "A new key has 2,048 bits and signs; fewer are refused, and bytes that are no key (adr/AFA-3)")
+    "A new key has 2,048 bits and signs; fewer are refused, and bytes that are no key",
+    .reference("adr/AFA-3"))
   func keys() throws {
     let key = try RSAKey.generate()
     #expect(try key.sign([1], .sha256).count == 256)
@@ -78,7 +80,8 @@ struct CertificateTests {
   }
 
   @Test(
-    "A blob is certificate, signature and algorithm byte, 1 for SHA-1, 2 for SHA-256 (ios/CRT-2, AFA-6; ios/CS-94, CS-95)"
+    "A blob is certificate, signature and algorithm byte, 1 for SHA-1, 2 for SHA-256",
+    .reference("ios/CRT-2", "ios/AFA-6", "ios/CS-94", "ios/CS-95")
   )
   func blob() throws {
     let key = try RSAKey(der: Sample.key)
@@ -102,7 +105,9 @@ struct CertificateTests {
         == "72 a9 c0 e6 c2 cc 4c 3a ff 14 87 fe b8 7c bc 20 8d 80 e5 67")
   }
 
-  @Test("Lengths and blobs are written in two passes; too small a memory is false (ios/AFA-7)")
+  @Test(
+    "Lengths and blobs are written in two passes; too small a memory is false",
+    .reference("ios/AFA-7"))
   func twoPasses() {
     for (length, bytes) in [
       (0, [0x00]), (127, [0x7F]), (128, [0x81, 0x80]), (255, [0x81, 0xFF]),
@@ -134,7 +139,8 @@ struct CertificateTests {
   }
 
   @Test(
-    "A login certificate has the common name and the blob, not the certificate (ios/AFA-5; ios/CS-93; adr/A53)"
+    "A login certificate has the common name and the blob, not the certificate",
+    .reference("ios/AFA-5", "ios/CS-93", "adr/A53")
   )
   func login() throws {
     let key = try RSAKey(der: Sample.key)
@@ -150,7 +156,8 @@ struct SeedFileTests {
   func file(_ text: String) throws -> SeedFile { try SeedFile(Array(text.utf8)) }
 
   @Test(
-    "Lines of exactly two parts count, with and without a blank; others are passed over (ios/AFA-3; ios/CS-91, CS-92; adr/AFA-2, A52)"
+    "Lines of exactly two parts count, with and without a blank; others are passed over",
+    .reference("ios/AFA-3", "ios/CS-91", "ios/CS-92", "adr/AFA-2", "adr/A52")
   )
   func lines() throws {
     let seed = try file(
@@ -179,7 +186,9 @@ struct SeedFileTests {
     #expect(try file("Port: 65535").connection.portNumber == 65_535)
   }
 
-  @Test("Four outcomes; XML, JSON and binary are handed on as they came (ios/AFA-1; adr/AFA-1)")
+  @Test(
+    "Four outcomes; XML, JSON and binary are handed on as they came",
+    .reference("ios/AFA-1", "adr/AFA-1"))
   func outcomes() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

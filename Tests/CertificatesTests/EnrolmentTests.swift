@@ -1,5 +1,6 @@
 import FerryCertificates
 import FerryCrypto
+import FerryTestTraits
 import Foundation
 import Synchronization
 import Testing
@@ -75,7 +76,8 @@ struct GivenAnswer: EnrolmentChannel {
 @Suite("Enrolment")
 struct EnrolmentTests {
   @Test(
-    "A challenge gets a certificate for a key of this device, once, of RSA and on P-256 (ios/AFA-4; adr/AFA-3, A53; ios/CS-93)"
+    "A challenge gets a certificate for a key of this device, once, of RSA and on P-256",
+    .reference("ios/AFA-4", "adr/AFA-3", "adr/A53", "ios/CS-93")
   )
   func enrolled() async throws {
     let authority = try SmallAuthority(challenges: ["one", "two"])
@@ -96,7 +98,9 @@ struct EnrolmentTests {
     }
   }
 
-  @Test("No answer, a refusal, half a certificate and a foreign one are errors by name (ios/AFA-4)")
+  @Test(
+    "No answer, a refusal, half a certificate and a foreign one are errors by name",
+    .reference("ios/AFA-4"))
   func refused() async throws {
     let enrolment = Enrolment(
       commonName: "Anna Müller", challenge: "x", key: .p256(try P256Key.generate()))

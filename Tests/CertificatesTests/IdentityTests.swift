@@ -1,5 +1,6 @@
 import FerryCertificates
 import FerryCrypto
+import FerryTestTraits
 import FerryVault
 import Foundation
 import Testing
@@ -7,7 +8,8 @@ import Testing
 @Suite("Certificates with their keys")
 struct IdentityTests {
   @Test(
-    "A file of PKCS#12 gives certificate and key, under old and new ciphers (ios/CRT-1; adr/CRT-1)",
+    "A file of PKCS#12 gives certificate and key, under old and new ciphers",
+    .reference("ios/CRT-1", "adr/CRT-1"),
     arguments: [PKCS12Sample.modern, PKCS12Sample.old, PKCS12Sample.curve])
   func opened(_ bytes: [UInt8]) throws {
     let identity = try CertificateIdentity(pkcs12: bytes, password: "geheim")
@@ -22,7 +24,8 @@ struct IdentityTests {
   }
 
   @Test(
-    "A file gives its certificate as Base64; the password is judged by name (ios/CRT-1, CS-116; adr/A61)"
+    "A file gives its certificate as Base64; the password is judged by name",
+    .reference("ios/CRT-1", "ios/CS-116", "adr/A61")
   )
   func base64() throws {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
@@ -42,7 +45,8 @@ struct IdentityTests {
     #expect(code(path + "x", "geheim") == .noFile)
   }
 
-  @Test("Without a key there is no login and no blob; a foreign key is damage (ios/AFA-6)")
+  @Test(
+    "Without a key there is no login and no blob; a foreign key is damage", .reference("ios/AFA-6"))
   func withoutKey() throws {
     let identity = try CertificateIdentity(pkcs12: PKCS12Sample.withoutKey, password: "geheim")
     #expect(identity.key == nil && identity.login() == nil)
@@ -105,7 +109,9 @@ struct IdentityTests {
     }
   }
 
-  @Test("Certificates of a vault are listed to pick from, and leave as Base64 (adr/CRT-2, SET-7)")
+  @Test(
+    "Certificates of a vault are listed to pick from, and leave as Base64",
+    .reference("adr/CRT-2", "adr/SET-7"))
   func list() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
       .path

@@ -1,11 +1,13 @@
 import FerryCertificates
+import FerryTestTraits
 import Foundation
 import Testing
 
 @Suite("Configuration by device management")
 struct ManagedConfigurationTests {
   @Test(
-    "What the system has for the app names the server; an app that is not managed has none (ios/AFA-1; adr/AFA-1)"
+    "What the system has for the app names the server; an app that is not managed has none",
+    .reference("ios/AFA-1", "adr/AFA-1")
   )
   func current() throws {
     let suite = "ferry-managed-\(UUID().uuidString)"

@@ -2,6 +2,7 @@ import Ferry
 import FerryHTTPClient
 import FerryReference
 import FerrySQLite
+import FerryTestTraits
 import FerryTravel
 import FerryWorld
 import Foundation
@@ -42,7 +43,9 @@ struct AppTests {
       agencyID: "A1", flightID: 17, passenger: passenger, cabin: .economy, seats: 1, in: database)
   }
 
-  @Test("sync/P1, P2, P23: the README's lines run without a network, and its change goes later")
+  @Test(
+    "The README's lines run without a network, and its change goes later",
+    .reference("sync/P1", "sync/P2", "sync/P23"))
   func readme() async throws {
     let device = try TravelDevice()
     let offline = try Readme.run(
@@ -75,7 +78,9 @@ struct AppTests {
     await database.close()
   }
 
-  @Test("sync/P15, P18, M2: a callback hands over the refused object with its log record")
+  @Test(
+    "A callback hands over the refused object with its log record",
+    .reference("sync/P15", "sync/P18", "sync/M2"))
   func refusal() async throws {
     let device = try TravelDevice()
     let transport = ShoreTransport(Shore(Travel.package)) { shore, operation in

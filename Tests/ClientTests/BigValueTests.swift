@@ -2,6 +2,7 @@ import Ferry
 import FerryCrypto
 import FerryModel
 import FerrySQLite
+import FerryTestTraits
 import FerryWorld
 import Foundation
 import Testing
@@ -15,7 +16,8 @@ struct BigValueTests {
     return nil
   }
 
-  @Test("What is written in any pieces is read in any pieces, from any place (facts/1.5)")
+  @Test(
+    "What is written in any pieces is read in any pieces, from any place", .reference("facts/1.5"))
   func streams() async throws {
     let device = try Device(Album.package)
     let photo = try device.photo("a")
@@ -55,7 +57,8 @@ struct BigValueTests {
   }
 
   @Test(
-    "A value that is written makes its object pending, in one operation with what else waits (sync/P1)"
+    "A value that is written makes its object pending, in one operation with what else waits",
+    .reference("sync/P1")
   )
   func pending() throws {
     let device = try Device(Album.package)
@@ -77,7 +80,7 @@ struct BigValueTests {
     #expect(try device.contents() == [0, 0, 0])
   }
 
-  @Test("Texts are cut between characters, and read as they were written (facts/1.5)")
+  @Test("Texts are cut between characters, and read as they were written", .reference("facts/1.5"))
   func texts() async throws {
     let device = try Device(Album.package)
     let photo = try device.photo("a")
@@ -98,7 +101,7 @@ struct BigValueTests {
     #expect(try await photo.report.read() == text)
   }
 
-  @Test("A file goes in and comes out whole, or the value stays as it was (facts/1.5)")
+  @Test("A file goes in and comes out whole, or the value stays as it was", .reference("facts/1.5"))
   func files() async throws {
     let device = try Device(Album.package)
     let photo = try device.photo("a")
@@ -125,7 +128,8 @@ struct BigValueTests {
   }
 
   @Test(
-    "The reference's stream errors: not saved, not open, over length, and fewer than declared (facts/1.5)"
+    "The reference's stream errors: not saved, not open, over length, and fewer than declared",
+    .reference("facts/1.5")
   )
   func errors() async throws {
     let device = try Device(Album.package)
@@ -158,7 +162,8 @@ struct BigValueTests {
   }
 
   @Test(
-    "Nothing is left of a value that was let go of: cancelled, deleted, cleaned, never finished (sync/P20)"
+    "Nothing is left of a value that was let go of: cancelled, deleted, cleaned, never finished",
+    .reference("sync/P20")
   )
   func nothingOrphaned() throws {
     let device = try Device(Album.package)
@@ -196,7 +201,9 @@ struct BigValueTests {
     #expect(try device.contents() == [0, 0, 0], "a writer that nobody holds leaves nothing")
   }
 
-  @Test("A draft of a process that died is thrown away a day later, and no other (sync/P1)")
+  @Test(
+    "A draft of a process that died is thrown away a day later, and no other", .reference("sync/P1")
+  )
   func drafts() throws {
     let device = try Device(Album.package)
     let photo = try device.photo("a", picture(5))
@@ -243,7 +250,8 @@ struct BigValueTests {
   }
 
   @Test(
-    "On a full disk a writer says so and goes on when there is room; what was saved is safe (sync/P1)"
+    "On a full disk a writer says so and goes on when there is room; what was saved is safe",
+    .reference("sync/P1")
   )
   func diskFull() async throws {
     let device = try Device(Album.package)

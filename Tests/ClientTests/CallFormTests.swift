@@ -1,6 +1,7 @@
 import Ferry
 import FerryModel
 import FerryReference
+import FerryTestTraits
 import Foundation
 import Synchronization
 import Testing
@@ -53,7 +54,8 @@ struct CallFormTests {
     #expect(error?.code == .invalidQuery)
   }
 
-  @Test("facts/1.6: ranges and lists of plain values test attributes that may be null")
+  @Test(
+    "Ranges and lists of plain values test attributes that may be null", .reference("facts/1.6"))
   func nullableRanges() throws {
     let two: Decimal = 2
     let tests: [(TestOf<Article>, [Int64])] = [
@@ -72,7 +74,9 @@ struct CallFormTests {
 
   private struct Unwanted: Error, Equatable { let reason: String }
 
-  @Test("facts/1.4: a transaction whose body throws the app's own error is undone and throws that")
+  @Test(
+    "A transaction whose body throws the app's own error is undone and throws that",
+    .reference("facts/1.4"))
   func ownError() throws {
     let own = #expect(throws: Unwanted.self) {
       try database.transaction {
@@ -93,7 +97,9 @@ struct CallFormTests {
     #expect(count == 3)
   }
 
-  @Test("facts/1.4: only the savepoint is undone whose body threw, where the outer one catches it")
+  @Test(
+    "Only the savepoint is undone whose body threw, where the outer one catches it",
+    .reference("facts/1.4"))
   func ownErrorInside() throws {
     try database.transaction {
       var first = try #require(try Article.findFirst(in: database))

@@ -3,6 +3,7 @@ import FerryHTTPClient
 import FerryModel
 import FerryReference
 import FerrySQLite
+import FerryTestTraits
 import FerryWire
 import FerryWorld
 import Foundation
@@ -13,7 +14,7 @@ import Testing
 
 @Suite("Callbacks", .timeLimit(.minutes(60)))
 struct CallbackTests {
-  @Test("sync/P22, facts/1.7: they come in order on the actor that the app chose")
+  @Test("They come in order on the actor that the app chose", .reference("sync/P22", "facts/1.7"))
   func onActor() async throws {
     let depot = try Depot(shore: Warehouse.stocked())
     let witness = Witness(isOnMain: true)
@@ -35,7 +36,8 @@ struct CallbackTests {
   }
 
   @Test(
-    "Of two on one database one makes the callbacks, and what one of them leaves the other makes (sync/P22)"
+    "Of two on one database one makes the callbacks, and what one of them leaves the other makes",
+    .reference("sync/P22")
   )
   func shared() async throws {
     let depot = try Depot(shore: Warehouse.stocked())
@@ -79,7 +81,8 @@ struct CallbackTests {
   }
 
   @Test(
-    "facts/1.7: a partition that came afresh is told after its import, and a message that cannot be worked on with its reason"
+    "A partition that came afresh is told after its import, and a message that cannot be worked on with its reason",
+    .reference("facts/1.7")
   )
   func resetAndException() throws {
     let shore = Shore(Shop.package)
@@ -148,7 +151,8 @@ struct CallbackTests {
   }
 
   @Test(
-    "sync/R22, facts/1.7: an entity's handler hears of it too: after the database's of an import, before it of a replay"
+    "An entity's handler hears of it too: after the database's of an import, before it of a replay",
+    .reference("sync/R22", "facts/1.7")
   )
   func ofEntity() async throws {
     let depot = try Depot(shore: Warehouse.stocked())
@@ -175,7 +179,9 @@ struct CallbackTests {
     await depot.database.close()
   }
 
-  @Test("sync/R15, R14: cancel at the start sends nothing; otherwise the statuses come in order")
+  @Test(
+    "Cancel at the start sends nothing; otherwise the statuses come in order",
+    .reference("sync/R15", "sync/R14"))
   func cancel() async throws {
     let depot = try Depot(shore: Warehouse.stocked())
     let refusing = Witness(.cancel)
@@ -251,7 +257,9 @@ struct CallbackTests {
     await database.close()
   }
 
-  @Test("facts/1.7: each message of the server is told with its size, however its bytes are cut")
+  @Test(
+    "Each message of the server is told with its size, however its bytes are cut",
+    .reference("facts/1.7"))
   func messages() throws {
     let shore = Shore(Shop.package)
     let device = try Device().loggedIn()
@@ -265,7 +273,8 @@ struct CallbackTests {
   }
 
   @Test(
-    "facts/1.7: of an actor that is far behind, messages are let go first, and a failed login last")
+    "Of an actor that is far behind, messages are let go first, and a failed login last",
+    .reference("facts/1.7"))
   func farBehind() async throws {
     let device = try Device()
     let observers = Observers()

@@ -1,6 +1,7 @@
 import Ferry
 import FerryModel
 import FerrySQLite
+import FerryTestTraits
 import FerryWire
 import Testing
 
@@ -52,7 +53,8 @@ extension CancelledKeyTests {
   }
 
   @Test(
-    "sync/P15: what refers to a create that is refused and was deleted stays, is not sent, and is told",
+    "What refers to a create that is refused and was deleted stays, is not sent, and is told",
+    .reference("sync/P15"),
     arguments: [true, false])
   func refusedAndDeleted(isSubmitted: Bool) async throws {
     let new = try create("new")

@@ -1,5 +1,6 @@
 import Ferry
 import FerryModel
+import FerryTestTraits
 import FerryWire
 import Testing
 
@@ -136,7 +137,9 @@ struct CancelledKeyTests {
     return (operations[0], operations[1])
   }
 
-  @Test("sync/P21: what was sent with it and is refused with it refers again to what it did before")
+  @Test(
+    "What was sent with it and is refused with it refers again to what it did before",
+    .reference("sync/P21"))
   func refusedTogether() throws {
     let (create, update) = try cancelledOnItsWay()
     #expect(create.state == .withdrawn && update.state == .submitted)
@@ -151,7 +154,8 @@ struct CancelledKeyTests {
   }
 
   @Test(
-    "sync/P21: where it was done after all, all of it is shown, under the key that it was given")
+    "Where it was done after all, all of it is shown, under the key that it was given",
+    .reference("sync/P21"))
   func acceptedTogether() throws {
     let (create, update) = try cancelledOnItsWay()
     shore.accept(create.id, newKey: ObjectKey([.integer(9)]))

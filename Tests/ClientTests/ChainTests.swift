@@ -1,5 +1,6 @@
 import Ferry
 import FerryModel
+import FerryTestTraits
 import FerryWire
 import Foundation
 import Synchronization
@@ -117,7 +118,8 @@ struct ChainTests {
   }
 
   @Test(
-    "sync/RC9: a transaction over objects in flight is a second chain, which waits for the first")
+    "A transaction over objects in flight is a second chain, which waits for the first",
+    .reference("sync/RC9"))
   func secondChain() throws {
     let shop = try Stocked()
     try shop.device.store.transaction { () throws(FerryError) in
@@ -167,7 +169,8 @@ struct ChainTests {
   }
 
   @Test(
-    "sync/RC10, P21: one member of a chain in flight is cancelled, and the late answer is taken")
+    "One member of a chain in flight is cancelled, and the late answer is taken",
+    .reference("sync/RC10", "sync/P21"))
   func cancelMember() throws {
     let shop = try Stocked()
     try shop.device.store.transaction { () throws(FerryError) in

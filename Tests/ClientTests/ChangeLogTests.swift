@@ -1,6 +1,7 @@
 import Ferry
 import FerryModel
 import FerrySQLite
+import FerryTestTraits
 import FerryWorld
 import Testing
 
@@ -36,7 +37,9 @@ struct ChangeLogTests {
         try Records(shop.device.store).of(Remark.entity, key: ObjectKey([.text(id)]))))
   }
 
-  @Test("facts/1.11: a changed part is noted with the owner of its graph, and the owner with it")
+  @Test(
+    "A changed part is noted with the owner of its graph, and the owner with it",
+    .reference("facts/1.11"))
   func owner() throws {
     var deep = try remark("r1")
     deep.record.set(3, "soft")
@@ -61,7 +64,7 @@ struct ChangeLogTests {
       ])
   }
 
-  @Test("facts/1.11: of several owners each part names its own")
+  @Test("Of several owners each part names its own", .reference("facts/1.11"))
   func severalOwners() throws {
     var basket = shop.newBasket("new")
     try basket.create()
@@ -75,7 +78,7 @@ struct ChangeLogTests {
     #expect(try noted() == ["Item 4 U of Basket -"], "its owner is not on the device")
   }
 
-  @Test("facts/1.11: what comes by import is noted as what the app saves is")
+  @Test("What comes by import is noted as what the app saves is", .reference("facts/1.11"))
   func imports() throws {
     let (device, shore) = (shop.device, shop.shore)
     shore.put(Item.entity, [.integer(1), .integer(2), .text("quince")])
@@ -93,7 +96,8 @@ struct ChangeLogTests {
   }
 
   @Test(
-    "facts/1.11: an object that comes back is noted as there, and an owner again with each part")
+    "An object that comes back is noted as there, and an owner again with each part",
+    .reference("facts/1.11"))
   func again() throws {
     var item = try #require(try shop.item(2))
     try item.delete()
@@ -109,7 +113,8 @@ struct ChangeLogTests {
       "who goes on after the last number hears of the owner once more")
   }
 
-  @Test("facts/1.11: a log that an older Ferry switched on is kept as this one keeps it")
+  @Test(
+    "A log that an older Ferry switched on is kept as this one keeps it", .reference("facts/1.11"))
   func older() throws {
     let store = shop.device.store
     try store.write { connection throws(FerryError) in

@@ -1,6 +1,7 @@
 import Ferry
 import FerryModel
 import FerrySQLite
+import FerryTestTraits
 import FerryWire
 import Testing
 
@@ -269,7 +270,9 @@ struct ClientOnlyTests {
     #expect(try kept() == 0)
   }
 
-  @Test("cleanAllData(keepClientOnly: true) keeps client-only objects and values (facts/1.4)")
+  @Test(
+    "cleanAllData(keepClientOnly: true) keeps client-only objects and values",
+    .reference("facts/1.4"))
   func cleaned() throws {
     var deleted = try #require(try contact(2))
     try deleted.delete()

@@ -2,6 +2,7 @@ import Ferry
 import FerryHTTPClient
 import FerryModel
 import FerryReference
+import FerryTestTraits
 import FerryWorld
 import Synchronization
 import Testing
@@ -29,7 +30,9 @@ private final class SwitchedTransport: Transport {
 
 @Suite("What is told of the connection and of a synchronization", .timeLimit(.minutes(60)))
 struct ConnectionTests {
-  @Test("facts/1.7: a connection that is lost is told as disconnected, and its session as an error")
+  @Test(
+    "A connection that is lost is told as disconnected, and its session as an error",
+    .reference("facts/1.7"))
   func lost() async throws {
     let depot = try Depot()
     let network = SwitchedTransport(Warehouse.stocked())
@@ -101,7 +104,8 @@ struct ConnectionTests {
   }
 
   @Test(
-    "facts/1.7: at beforeImport the database shows nothing of what comes, at onImport all of it")
+    "At beforeImport the database shows nothing of what comes, at onImport all of it",
+    .reference("facts/1.7"))
   func beforeImport() async throws {
     let looker = Looker()
     let depot = try Depot(

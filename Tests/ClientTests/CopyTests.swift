@@ -1,4 +1,5 @@
 import Ferry
+import FerryTestTraits
 import FerryWire
 import Testing
 
@@ -6,7 +7,9 @@ import Testing
 
 @Suite("Copies of one object in the app's hands")
 struct CopyTests {
-  @Test("sync/P26: a copy that is older than an import sends only what the app changed in it")
+  @Test(
+    "A copy that is older than an import sends only what the app changed in it",
+    .reference("sync/P26"))
   func untouched() throws {
     let shop = try Stocked()
     var copy = try #require(try shop.device.order(1))
@@ -37,7 +40,9 @@ struct CopyTests {
     #expect(operations[1].base[2] == .text("Bremen"))
   }
 
-  @Test("sync/P11: a copy with the temporary key changes the object that has its key by now")
+  @Test(
+    "A copy with the temporary key changes the object that has its key by now",
+    .reference("sync/P11"))
   func temporaryKey() throws {
     let shop = try Stocked()
     var copy = shop.device.newOrder("Jena")

@@ -1,5 +1,6 @@
 import Ferry
 import FerrySQLite
+import FerryTestTraits
 import FerryTravel
 import FerryWorld
 import Foundation
@@ -25,7 +26,9 @@ struct DatabaseFilesTests {
     try booking.create()
   }
 
-  @Test("A database is made, kept, closed, and deleted with all that belongs to it (facts/1.6)")
+  @Test(
+    "A database is made, kept, closed, and deleted with all that belongs to it",
+    .reference("facts/1.6"))
   func lifeCycle() async throws {
     try await inFolder { folder in
       let path = "\(folder)/device.db"
@@ -252,7 +255,8 @@ struct DatabaseFilesTests {
   }
 
   @Test(
-    "cleanAllData leaves nothing but login and subscription, and everything comes anew (facts/1.6)")
+    "cleanAllData leaves nothing but login and subscription, and everything comes anew",
+    .reference("facts/1.6"))
   func cleaned() throws {
     let shop = try Stocked()
     var order = try #require(try shop.device.order(1))
@@ -267,7 +271,7 @@ struct DatabaseFilesTests {
     #expect(try shop.device.dump().split(separator: "\n").count == 3)
   }
 
-  @Test("vacuum gives back the space of what was deleted (facts/1.6)")
+  @Test("Vacuum gives back the space of what was deleted", .reference("facts/1.6"))
   func vacuumed() throws {
     let shop = try Stocked()
     for number in 0..<2_000 {

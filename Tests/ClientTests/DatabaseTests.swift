@@ -1,6 +1,7 @@
 import Ferry
 import FerryModel
 import FerryReference
+import FerryTestTraits
 import Foundation
 import Observation
 import Testing
@@ -11,7 +12,8 @@ import Testing
 @Suite("The database as an app calls it", .timeLimit(.minutes(60)))
 struct DatabaseTests {
   @Test(
-    "facts/1.4: cleanAllData empties what is shown, and keeps what is the device's where it shall")
+    "cleanAllData empties what is shown, and keeps what is the device's where it shall",
+    .reference("facts/1.4"))
   func cleaned() async throws {
     let depot = try Depot(model: Album.package)
     let (database, store) = (depot.database, depot.database.store)
@@ -29,7 +31,9 @@ struct DatabaseTests {
     await database.close()
   }
 
-  @Test("facts/1.6: vacuum gives the space of what was deleted back, and keeps what was not")
+  @Test(
+    "Vacuum gives the space of what was deleted back, and keeps what was not",
+    .reference("facts/1.6"))
   func vacuum() async throws {
     let depot = try Depot()
     let database = depot.database
@@ -49,7 +53,9 @@ struct DatabaseTests {
     await database.close()
   }
 
-  @Test("facts/1.4: everything that is pending is submitted but what cannot be sent, or cancelled")
+  @Test(
+    "Everything that is pending is submitted but what cannot be sent, or cancelled",
+    .reference("facts/1.4"))
   func ofAllEntities() throws {
     let depot = try Depot()
     let database = depot.database
@@ -64,7 +70,7 @@ struct DatabaseTests {
     #expect(try Maker.count(in: database) == 0 && Article.count(in: database) == 0)
   }
 
-  @Test("facts/1.4: the app's own log records are there until the server has them")
+  @Test("The app's own log records are there until the server has them", .reference("facts/1.4"))
   func ownLogRecords() throws {
     let depot = try Depot()
     let database = depot.database
@@ -76,7 +82,7 @@ struct DatabaseTests {
     #expect(try database.createdLogRecords == [record])
   }
 
-  @Test("facts/1.4: a suspended subscription says so, until it is resumed")
+  @Test("A suspended subscription says so, until it is resumed", .reference("facts/1.4"))
   func suspended() async throws {
     let depot = try Depot()
     let database = depot.database

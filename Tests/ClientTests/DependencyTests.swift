@@ -1,5 +1,6 @@
 import Ferry
 import FerryModel
+import FerryTestTraits
 import FerryWire
 import Testing
 
@@ -107,7 +108,8 @@ struct DependencyTests {
     _ = try record(Article.entity, 10)
   }
 
-  @Test("sync/P2: what refers to a new object is sent when that is accepted, not before")
+  @Test(
+    "What refers to a new object is sent when that is accepted, not before", .reference("sync/P2"))
   func create() throws {
     try create(maker: 1)
     try create(article: 10, maker: 1)
@@ -344,7 +346,8 @@ struct DependencyTests {
     #expect(try sent() == ["create Article 10"])
   }
 
-  @Test("Who edits what a refused delete shows again does not want it deleted (facts/1.3)")
+  @Test(
+    "Who edits what a refused delete shows again does not want it deleted", .reference("facts/1.3"))
   func editedAfterRefusedDelete() throws {
     try stock()
     try delete(Maker.entity, 1)

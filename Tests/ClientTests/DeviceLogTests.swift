@@ -1,6 +1,7 @@
 import Ferry
 import FerryModel
 import FerrySQLite
+import FerryTestTraits
 import FerryWire
 import Foundation
 import Testing
@@ -9,7 +10,9 @@ import Testing
 
 @Suite("Logs of the device")
 struct DeviceLogTests {
-  @Test("facts/1.11: the change log tells what became last of each object, from on to off")
+  @Test(
+    "The change log tells what became last of each object, from on to off", .reference("facts/1.11")
+  )
   func changeLog() throws {
     let depot = try Depot()
     let database = depot.database
@@ -44,7 +47,8 @@ struct DeviceLogTests {
     #expect(try database.getChangeLogs() == [])
   }
 
-  @Test("facts/1.11: who has read the changes of one entity forgets those, and no others")
+  @Test(
+    "Who has read the changes of one entity forgets those, and no others", .reference("facts/1.11"))
   func changesOfOne() throws {
     let depot = try Depot()
     let database = depot.database
@@ -74,7 +78,8 @@ struct DeviceLogTests {
     #expect(isOn)
   }
 
-  @Test("sync/P17, facts/1.4: log records are found by what they say, and forgotten")
+  @Test(
+    "Log records are found by what they say, and forgotten", .reference("sync/P17", "facts/1.4"))
   func logRecords() throws {
     let shore = Shore(Shop.package)
     let device = try Device().loggedIn()
@@ -106,7 +111,9 @@ struct DeviceLogTests {
     #expect(try device.order(1)?.replayFailed == true)
   }
 
-  @Test("sync/P6, facts/1.4: the records of one submit are found by its id, and all are forgotten")
+  @Test(
+    "The records of one submit are found by its id, and all are forgotten",
+    .reference("sync/P6", "facts/1.4"))
   func ofOneSubmit() throws {
     let shop = try Stocked()
     let database = FerryDatabase(

@@ -1,13 +1,15 @@
 import Ferry
 import FerryModel
 import FerryReference
+import FerryTestTraits
 import Testing
 
 @testable import Ferry
 
 @Suite("Objects by their state")
 struct EntityFilterTests {
-  @Test("facts/1.3: created, updated and deleted, and not; what is deleted no query sees")
+  @Test(
+    "Created, updated and deleted, and not; what is deleted no query sees", .reference("facts/1.3"))
   func states() async throws {
     let shore = Shore(Warehouse.package())
     for id in 1...3 {

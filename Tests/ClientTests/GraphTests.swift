@@ -1,6 +1,7 @@
 import Ferry
 import FerryModel
 import FerrySQLite
+import FerryTestTraits
 import FerryWire
 import Testing
 
@@ -113,7 +114,9 @@ struct GraphTests {
     #expect(try shop.names(Item.entity) == ["1,1 N", "1,2 N"])
   }
 
-  @Test("An owner is pending with its parts, and says that it is only for them (facts/1.3: P)")
+  @Test(
+    "An owner is pending with its parts, and says that it is only for them", .reference("facts/1.3")
+  )
   func parentLetter() throws {
     let shop = try Filled()
     var item = try #require(try shop.item(1))
@@ -131,7 +134,8 @@ struct GraphTests {
     #expect(try shop.item(1)?.text == "apple" && !owner.isPending)
   }
 
-  @Test("Every owner above a pending part says so, in its row and to a filter (facts/1.3: P)")
+  @Test(
+    "Every owner above a pending part says so, in its row and to a filter", .reference("facts/1.3"))
   func middleOwner() throws {
     let shop = try Filled()
     var remark = try #require(

@@ -1,6 +1,7 @@
 import Ferry
 import FerryModel
 import FerryReference
+import FerryTestTraits
 import FerryWire
 import FerryWorld
 import Testing
@@ -23,7 +24,7 @@ struct GroupTests {
       ], groups: ["default", "goods"].map { SynchronizationGroup(name: $0) })
   }
 
-  @Test("facts/1.4: what is pending of one group is submitted and cancelled alone")
+  @Test("What is pending of one group is submitted and cancelled alone", .reference("facts/1.4"))
   func pending() throws {
     let depot = try Depot(model: GroupTests.model())
     let database = depot.database
@@ -40,7 +41,9 @@ struct GroupTests {
     #expect(try !database.hasPendingOperations && database.isReplayQueueEmpty)
   }
 
-  @Test("facts/1.4: what cannot be sent of one entity of a group holds up none of the others")
+  @Test(
+    "What cannot be sent of one entity of a group holds up none of the others",
+    .reference("facts/1.4"))
   func allButOne() throws {
     let depot = try Depot()
     let database = depot.database
@@ -77,7 +80,9 @@ struct GroupTests {
     #expect(try batch(15) != nil && batch(16) != nil)
   }
 
-  @Test("facts/1.4: a group that the model does not have is an error that names the nearest")
+  @Test(
+    "A group that the model does not have is an error that names the nearest",
+    .reference("facts/1.4"))
   func unknown() throws {
     let database = try Depot(model: GroupTests.model()).database
     let asks: [() throws -> Void] = [
@@ -92,7 +97,7 @@ struct GroupTests {
     }
   }
 
-  @Test("facts/1.4: a group is synchronized, and when it was last, after an import")
+  @Test("A group is synchronized, and when it was last, after an import", .reference("facts/1.4"))
   func lastTime() async throws {
     let depot = try Depot { shore, operation in shore.accept(operation.id) }
     let database = depot.database

@@ -1,6 +1,7 @@
 import Ferry
 import FerryModel
 import FerrySQLite
+import FerryTestTraits
 import FerryWire
 import Testing
 
@@ -124,7 +125,9 @@ struct HeldSubmitTests {
     }
   }
 
-  @Test("It counts as submitted: in its numbers, the lists and the wait for its answer (facts/1.5)")
+  @Test(
+    "It counts as submitted: in its numbers, the lists and the wait for its answer",
+    .reference("facts/1.5"))
   func states() throws {
     let (shop, order) = try held()
     #expect(order.replayPending == order.replayCounter)

@@ -1,3 +1,4 @@
+import FerryTestTraits
 import FerryWire
 import Testing
 
@@ -16,7 +17,8 @@ struct ImportTests {
   }
 
   @Test(
-    "sync/M20: an import is told per entity and then as a whole, when the database shows it")
+    "An import is told per entity and then as a whole, when the database shows it",
+    .reference("sync/M20"))
   func told() throws {
     let shore = Shore(Shop.package)
     let device = try Device().loggedIn()
@@ -28,7 +30,8 @@ struct ImportTests {
   }
 
   @Test(
-    "sync/P9, P10, P11, P22: an accepted change is no longer pending and shows what the server made of it"
+    "An accepted change is no longer pending and shows what the server made of it",
+    .reference("sync/P9", "sync/P10", "sync/P11", "sync/P22")
   )
   func accepted() throws {
     let shop = try Stocked()
@@ -44,7 +47,9 @@ struct ImportTests {
     #expect(shop.device.handler.heard.contains("replaySuccess Order 1 pending N"))
   }
 
-  @Test("sync/P24: answers that come in another order than the changes each end their own")
+  @Test(
+    "Answers that come in another order than the changes each end their own", .reference("sync/P24")
+  )
   func otherOrder() throws {
     let shop = try Stocked()
     for (id, city) in [(Int64(1), "Kiel"), (2, "Ulm"), (3, "Rom")] {
@@ -60,7 +65,7 @@ struct ImportTests {
     #expect(try shop.device.order(1)?.logRecords.map(\.requestID) == [sent[0]])
   }
 
-  @Test("sync/P12: an answer that comes before the rows of its import loses nothing")
+  @Test("An answer that comes before the rows of its import loses nothing", .reference("sync/P12"))
   func answerFirst() throws {
     let shop = try Stocked()
     _ = try edited(shop, 1, city: "kiel")
@@ -80,7 +85,9 @@ struct ImportTests {
     #expect(try shop.device.operations().isEmpty)
   }
 
-  @Test("sync/RC1: a download without the results and one with them end as one with them does")
+  @Test(
+    "A download without the results and one with them end as one with them does",
+    .reference("sync/RC1"))
   func sameEnd() throws {
     var ends: [String] = []
     for comesBetween in [false, true] {
@@ -129,7 +136,7 @@ struct ImportTests {
     #expect(child.changed[0] == .integer(11))
   }
 
-  @Test("sync/P13: an accepted delete is gone for good")
+  @Test("An accepted delete is gone for good", .reference("sync/P13"))
   func deleteAccepted() throws {
     let shop = try Stocked()
     var order = try #require(try shop.device.order(1))
@@ -143,7 +150,8 @@ struct ImportTests {
   }
 
   @Test(
-    "sync/P15, P16, P18, P22: a refused change stays pending with replayFailed and its own log records"
+    "A refused change stays pending with replayFailed and its own log records",
+    .reference("sync/P15", "sync/P16", "sync/P18", "sync/P22")
   )
   func refused() throws {
     let shop = try Stocked()
@@ -165,7 +173,7 @@ struct ImportTests {
     #expect(try shop.device.order(1)?.logRecords.count == 1, "a refusal survives a restart")
   }
 
-  @Test("sync/P19: a refused change is corrected, submitted again and accepted")
+  @Test("A refused change is corrected, submitted again and accepted", .reference("sync/P19"))
   func corrected() throws {
     let shop = try Stocked()
     _ = try edited(shop, 1, city: "Kiel")
@@ -244,7 +252,8 @@ struct ImportTests {
   }
 
   @Test(
-    "sync/RC9: an edit while a replay is under way is a second operation on the accepted values")
+    "An edit while a replay is under way is a second operation on the accepted values",
+    .reference("sync/RC9"))
   func secondEdit() throws {
     let shop = try Stocked()
     _ = try edited(shop, 1, city: "kiel")
@@ -306,7 +315,9 @@ struct ImportTests {
     #expect(operations[0].base == [1: .text("ALFKI"), 2: .text("Bremen")])
   }
 
-  @Test("sync/P21, RC10: after a cancel in flight a late answer is applied and told to nobody")
+  @Test(
+    "After a cancel in flight a late answer is applied and told to nobody",
+    .reference("sync/P21", "sync/RC10"))
   func cancelInFlight() throws {
     let shop = try Stocked()
     var order = try edited(shop, 1, city: "Kiel")
@@ -322,7 +333,8 @@ struct ImportTests {
   }
 
   @Test(
-    "sync/P26, RC11: an import under a pending change moves the other attributes and keeps the change"
+    "An import under a pending change moves the other attributes and keeps the change",
+    .reference("sync/P26", "sync/RC11")
   )
   func importUnderPending() throws {
     let shop = try Stocked()
@@ -351,7 +363,7 @@ struct ImportTests {
     #expect(try shop.device.orders().map(\.id) == [2, 3])
   }
 
-  @Test("sync/P25: an answer that comes twice is taken once")
+  @Test("An answer that comes twice is taken once", .reference("sync/P25"))
   func answerTwice() throws {
     let shop = try Stocked()
     _ = try edited(shop, 1, city: "Kiel")
@@ -380,7 +392,7 @@ struct ImportTests {
     #expect(replay?.mayHaveRun == [id])
   }
 
-  @Test("sync/M3: without a handler the data is processed all the same")
+  @Test("Without a handler the data is processed all the same", .reference("sync/M3"))
   func noHandler() throws {
     let device = try Device().loggedIn()
     defer { withExtendedLifetime(device) {} }

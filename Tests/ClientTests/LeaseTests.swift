@@ -1,4 +1,5 @@
 import Ferry
+import FerryTestTraits
 import FerryWire
 import Testing
 
@@ -137,7 +138,7 @@ struct LeaseTests {
     #expect(try isOpen())
   }
 
-  @Test("Seven days before its session ends the app hears it, once (facts/1.7)")
+  @Test("Seven days before its session ends the app hears it, once", .reference("facts/1.7"))
   func sessionEnd() throws {
     try begin(lease: 0, session: 60)
     #expect(!device.handler.heard.contains("sessionEnd"))

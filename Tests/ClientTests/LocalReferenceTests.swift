@@ -1,5 +1,6 @@
 import Ferry
 import FerryModel
+import FerryTestTraits
 import FerryWire
 import FerryWorld
 import Testing
@@ -165,7 +166,9 @@ struct LocalReferenceTests {
     newer.close()
   }
 
-  @Test("follow the key that the business system gives, also as a key of their own (sync/P15)")
+  @Test(
+    "Follow the key that the business system gives, also as a key of their own",
+    .reference("sync/P15"))
   func followed() throws {
     _ = try Outbox(device.store).submit(Self.order, try #require(new.object))
     try device.exchange(shore)

@@ -1,6 +1,7 @@
 import Ferry
 import FerryModel
 import FerrySQLite
+import FerryTestTraits
 import FerryWorld
 import Testing
 
@@ -81,7 +82,8 @@ struct MigrationCheckTests {
   // Attributes that must have a value.
 
   @Test(
-    "A new attribute that must have a value has the model's default, in every row and image (facts/5.16)"
+    "A new attribute that must have a value has the model's default, in every row and image",
+    .reference("facts/5.16")
   )
   func filled() throws {
     let shop = try Stocked()

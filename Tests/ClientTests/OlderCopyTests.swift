@@ -1,5 +1,6 @@
 import Ferry
 import FerryModel
+import FerryTestTraits
 import FerryWire
 import Testing
 
@@ -44,7 +45,9 @@ struct OlderCopyTests {
     return (basket, item, remark)
   }
 
-  @Test("sync/P11: a new object that refers to one by its temporary key refers to it by its key")
+  @Test(
+    "A new object that refers to one by its temporary key refers to it by its key",
+    .reference("sync/P11"))
   func create() throws {
     let old = try copies()
     let item = try new(old.basket.values[0], .integer(2), .text("fig"), of: Item.entity)

@@ -1,4 +1,5 @@
 import FerryModel
+import FerryTestTraits
 import FerryWire
 import Testing
 
@@ -19,7 +20,7 @@ struct OlderLocalCopyTests {
     ], operations: [.create, .update, .delete], partition: nil, group: "default",
     isClientOnly: true)
 
-  @Test("sync/P11: what they refer to by a temporary key they refer to by its key")
+  @Test("What they refer to by a temporary key they refer to by its key", .reference("sync/P11"))
   func followed() throws {
     let model = Package(
       name: "Shop", version: "1.0", entities: [Order.entity, Line.entity, Self.pin],

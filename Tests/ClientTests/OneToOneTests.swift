@@ -1,6 +1,7 @@
 import Ferry
 import FerryModel
 import FerrySQLite
+import FerryTestTraits
 import FerryWire
 import Testing
 
@@ -82,7 +83,9 @@ struct OneToOneTests {
     }
   }
 
-  @Test("facts/1.5: 1,000 objects with the one that belongs to each are two statements, both ways")
+  @Test(
+    "1,000 objects with the one that belongs to each are two statements, both ways",
+    .reference("facts/1.5"))
   func prefetched() throws {
     let depot = try Depot(model: Crew.package)
     let database = depot.database
@@ -142,7 +145,9 @@ struct OneToOneTests {
       }
   }
 
-  @Test("facts/1.5: what belongs to an object one to one is submitted with it, as one replay")
+  @Test(
+    "What belongs to an object one to one is submitted with it, as one replay",
+    .reference("facts/1.5"))
   func submitted() throws {
     let shore = Shore(Crew.package)
     let device = try Device(Crew.package).loggedIn()

@@ -1,6 +1,7 @@
 import Ferry
 import FerryModel
 import FerryReference
+import FerryTestTraits
 import Testing
 
 @testable import Ferry
@@ -24,7 +25,8 @@ struct OperatorTests {
   }
 
   @Test(
-    "facts/1.3, 1.6, 5.17: each operator has its number and finds its objects; null is none of it")
+    "Each operator has its number and finds its objects; null is none of it",
+    .reference("facts/1.3", "facts/1.6", "facts/5.17"))
   func operators() throws {
     let ofBremen = RowQuery(from: Maker.self).where(
       CompositeTest(
@@ -66,7 +68,9 @@ struct OperatorTests {
     }
   }
 
-  @Test("facts/1.6: a test may compare with another column, of the object or of a joined one")
+  @Test(
+    "A test may compare with another column, of the object or of a joined one",
+    .reference("facts/1.6"))
   func columns() throws {
     let daughters = RowQuery(from: Maker.self)
       .where(AttributeTest("id", .greaterThan, column: "owner")).orderBy(.ascending(M.id))
@@ -85,7 +89,8 @@ struct OperatorTests {
   }
 
   @Test(
-    "facts/1.6: a second order is that of equals; skip and take cut what distinct and union leave")
+    "A second order is that of equals; skip and take cut what distinct and union leave",
+    .reference("facts/1.6"))
   func cut() throws {
     let twice = RowQuery(from: Article.self).orderBy(.ascending(A.isSold)).orderBy(
       .descending(A.id))

@@ -1,6 +1,7 @@
 import Ferry
 import FerryModel
 import FerrySQLite
+import FerryTestTraits
 import FerryWire
 import Testing
 
@@ -88,7 +89,8 @@ struct OtherModelTests {
   }
 
   @Test(
-    "sync/M20: it is told with entity, attribute and cure, and the device goes on", arguments: cases
+    "It is told with entity, attribute and cure, and the device goes on", .reference("sync/M20"),
+    arguments: cases
   )
   func told(wrong: Case) throws {
     for isFirst in [true, false] {
@@ -145,7 +147,9 @@ struct OtherModelTests {
     }
   }
 
-  @Test("sync/M20: what came before it and in other partitions stays: the rest alone comes again")
+  @Test(
+    "What came before it and in other partitions stays: the rest alone comes again",
+    .reference("sync/M20"))
   func kept() throws {
     let device = try Device().loggedIn()
     let shore = shore([Order.entity, Line.entity])

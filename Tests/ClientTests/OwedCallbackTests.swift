@@ -1,6 +1,7 @@
 import Ferry
 import FerryModel
 import FerrySQLite
+import FerryTestTraits
 import Testing
 
 @testable import Ferry
@@ -16,7 +17,8 @@ struct OwedCallbackTests {
   }
 
   @Test(
-    "sync/P22: what is owed waits for the database's handler; an entity's that is there before hears its own, once"
+    "What is owed waits for the database's handler; an entity's that is there before hears its own, once",
+    .reference("sync/P22")
   )
   func ofEntity() throws {
     let shop = try Stocked()

@@ -1,6 +1,7 @@
 import Ferry
 import FerryModel
 import FerrySQLite
+import FerryTestTraits
 import FerryWire
 import Synchronization
 import Testing
@@ -93,7 +94,9 @@ struct PagesAheadTests {
     #expect(try device.orders().isEmpty)
   }
 
-  @Test("sync/M20, facts/5.5: an import that is cut off is done again from the pages that came")
+  @Test(
+    "An import that is cut off is done again from the pages that came",
+    .reference("sync/M20", "facts/5.5"))
   func again() throws {
     let (request, checkpoint) = try download()
     _ = try sql(

@@ -1,4 +1,5 @@
 import FerryModel
+import FerryTestTraits
 import Testing
 
 @testable import Ferry
@@ -30,7 +31,8 @@ struct PartCheckTests {
     group: "default")
 
   @Test(
-    "facts/1.2: a part that must have a value is asked for, left out or null, with its place",
+    "A part that must have a value is asked for, left out or null, with its place",
+    .reference("facts/1.2"),
     arguments: [
       (home, #"{"zip":"1"}"#, ".street"), (home, #"{"street":null}"#, ".street"),
       (others, #"[{"street":"a"},{"zip":null}]"#, "[1].street"),

@@ -1,5 +1,6 @@
 import Ferry
 import FerryReference
+import FerryTestTraits
 import Testing
 
 @testable import Ferry
@@ -7,7 +8,8 @@ import Testing
 @Suite("What is pending, listed and counted", .timeLimit(.minutes(60)))
 struct PendingListTests {
   @Test(
-    "facts/1.5: what waits and what is on its way are listed and counted; all of a type are submitted and cancelled at once (sync/P20)"
+    "What waits and what is on its way are listed and counted; all of a type are submitted and cancelled at once",
+    .reference("facts/1.5", "sync/P20")
   )
   func lists() async throws {
     let depot = try Depot(decide: { _, _ in })

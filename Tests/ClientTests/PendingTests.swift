@@ -1,6 +1,7 @@
 import Ferry
 import FerryModel
 import FerrySQLite
+import FerryTestTraits
 import FerryWire
 import FerryWorld
 import Foundation
@@ -26,7 +27,8 @@ struct Stocked {
 @Suite("Pending operations on the device")
 struct PendingTests {
   @Test(
-    "sync/P1, facts/5.13: create, update, delete and save are in the database and pending, and nothing is sent"
+    "Create, update, delete and save are in the database and pending, and nothing is sent",
+    .reference("sync/P1", "facts/5.13")
   )
   func savedAndPending() throws {
     let shop = try Stocked()
@@ -45,7 +47,9 @@ struct PendingTests {
         == "\(created.id) ALFKI Jena C\n1 ALFKI Kiel U\n3 ALFKI Bremen N")
   }
 
-  @Test("sync/P2: submitPending sends the pending change, with the values it was based on")
+  @Test(
+    "submitPending sends the pending change, with the values it was based on", .reference("sync/P2")
+  )
   func submitted() throws {
     let shop = try Stocked()
     var order = try #require(try shop.device.order(1))
@@ -60,7 +64,8 @@ struct PendingTests {
   }
 
   @Test(
-    "sync/P3, P4: submitPendingOperations sends all of one entity only; what is not pending sends nothing"
+    "submitPendingOperations sends all of one entity only; what is not pending sends nothing",
+    .reference("sync/P3", "sync/P4")
   )
   func submitAll() throws {
     let shop = try Stocked()
@@ -92,7 +97,8 @@ struct PendingTests {
   private let tooLong = String(repeating: "x", count: 2_000_000)
 
   @Test(
-    "sync/P3, facts/5.24: a change that is too big to be sent stays, and all else is submitted")
+    "A change that is too big to be sent stays, and all else is submitted",
+    .reference("sync/P3", "facts/5.24"))
   func submitAllButOne() throws {
     let shop = try Stocked()
     try changeCities(shop, ["Kiel", tooLong, "Ulm"])
@@ -109,7 +115,8 @@ struct PendingTests {
     #expect(stays.isPending && stays.replayPending == 0 && stays.city == tooLong)
   }
 
-  @Test("facts/5.24: what is replayed as one with a change that is too big stays with it")
+  @Test(
+    "What is replayed as one with a change that is too big stays with it", .reference("facts/5.24"))
   func submitAllButChain() throws {
     let shop = try Stocked()
     try shop.device.store.transaction { () throws(FerryError) in
@@ -127,7 +134,8 @@ struct PendingTests {
   }
 
   @Test(
-    "sync/P20: all that is pending of a type is cancelled, of each thousand objects all or none")
+    "All that is pending of a type is cancelled, of each thousand objects all or none",
+    .reference("sync/P20"))
   func cancelAllTogether() throws {
     let shop = try Stocked()
     try changeCities(shop, ["Kiel", "Ulm", "Hof"])
@@ -249,7 +257,9 @@ struct PendingTests {
     #expect(sizes[0] > 3_600_000 && sizes[1] > 900_000 && sizes[2] == 0)
   }
 
-  @Test("sync/P23: pending changes survive a restart and are submitted later, with the same id")
+  @Test(
+    "Pending changes survive a restart and are submitted later, with the same id",
+    .reference("sync/P23"))
   func restart() throws {
     let shop = try Stocked()
     var order = try #require(try shop.device.order(1))
@@ -290,7 +300,9 @@ struct PendingTests {
     #expect(try shop.device.orders().count == 3)
   }
 
-  @Test("sync/P20: cancelPending shows the server's values again; a pending create disappears")
+  @Test(
+    "cancelPending shows the server's values again; a pending create disappears",
+    .reference("sync/P20"))
   func cancel() throws {
     let shop = try Stocked()
     var order = try #require(try shop.device.order(1))
@@ -342,7 +354,9 @@ struct PendingTests {
     #expect(try shop.device.operations().isEmpty)
   }
 
-  @Test("sync/M6, M7: opening makes the database, and opening it again keeps all that it holds")
+  @Test(
+    "Opening makes the database, and opening it again keeps all that it holds",
+    .reference("sync/M6", "sync/M7"))
   func open() throws {
     let shop = try Stocked()
     var order = try #require(try shop.device.order(1))

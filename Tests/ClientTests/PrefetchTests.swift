@@ -2,6 +2,7 @@ import Ferry
 import FerryModel
 import FerryReference
 import FerrySQLite
+import FerryTestTraits
 import Synchronization
 import Testing
 
@@ -44,7 +45,9 @@ struct PrefetchTests {
     return depot
   }
 
-  @Test("facts/1.5: 1,000 objects with those of a relationship are two statements, however asked")
+  @Test(
+    "1,000 objects with those of a relationship are two statements, however asked",
+    .reference("facts/1.5"))
   func twoStatements() throws {
     let depot = try depot(makers: 1_000, articlesOfEach: 3)
     let database = depot.database
@@ -90,7 +93,9 @@ struct PrefetchTests {
     #expect(both == 3)
   }
 
-  @Test("facts/1.5: paths of several steps are one statement for each step, however they begin")
+  @Test(
+    "Paths of several steps are one statement for each step, however they begin",
+    .reference("facts/1.5"))
   func severalSteps() throws {
     let depot = try depot(makers: 200, articlesOfEach: 3)
     try depot.database.store.write { connection throws(FerryError) in

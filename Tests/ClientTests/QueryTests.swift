@@ -1,6 +1,7 @@
 import Ferry
 import FerryModel
 import FerryReference
+import FerryTestTraits
 import Foundation
 import Testing
 
@@ -31,7 +32,9 @@ struct QueryTests {
     try Article.findAll(where: test, orderBy: [.ascending(A.id)], in: database).map(\.id)
   }
 
-  @Test("facts/1.3, facts/1.6: each test of an attribute finds its objects, typed and by name")
+  @Test(
+    "Each test of an attribute finds its objects, typed and by name",
+    .reference("facts/1.3", "facts/1.6"))
   func tests() throws {
     let cases: [(TestOf<Article>, AttributeTest, [Int64])] = [
       (A.name == "Nail", AttributeTest("name", .equal, "Nail"), [10]),
@@ -73,7 +76,9 @@ struct QueryTests {
     #expect(AttributeTest.Operator.allCases.map(\.rawValue) == Array(1...22))
   }
 
-  @Test("facts/1.6: and, or and not combine tests; what one holds of, its opposite does not")
+  @Test(
+    "And, or and not combine tests; what one holds of, its opposite does not",
+    .reference("facts/1.6"))
   func composites() throws {
     #expect(try ids(A.price > 9 && A.name == "Screw") == [11])
     #expect(try ids(A.price > 99 || A.name == "Nail") == [10, 12])
@@ -89,7 +94,9 @@ struct QueryTests {
     }
   }
 
-  @Test("facts/1.6: sort, skip and take walk through the objects; decimals sort as numbers")
+  @Test(
+    "Sort, skip and take walk through the objects; decimals sort as numbers",
+    .reference("facts/1.6"))
   func order() throws {
     let sorted = try Article.findAll(orderBy: [.ascending(A.price)], in: database).map(\.id)
     #expect(sorted == [14, 13, 10, 11, 12])
@@ -107,7 +114,9 @@ struct QueryTests {
       try Article.countWithQuery(RowQuery(from: Article.self).skip(1).take(3), in: database) == 3)
   }
 
-  @Test("facts/1.6: relationships are asked for and joined, also of an entity with itself")
+  @Test(
+    "Relationships are asked for and joined, also of an entity with itself", .reference("facts/1.6")
+  )
   func joins() throws {
     #expect(try ids(A.maker.exists(M.city == "Bremen")) == [12, 14])
     #expect(try ids(!A.maker.exists()) == [13])
@@ -137,7 +146,7 @@ struct QueryTests {
         == ["Bremen", "Bremen", "Berlin", "Berlin"].map(AttributeValue.text))
   }
 
-  @Test("facts/1.6: groups, having and aggregates; the sum of decimals loses nothing")
+  @Test("Groups, having and aggregates; the sum of decimals loses nothing", .reference("facts/1.6"))
   func aggregates() throws {
     try depot.article(20, "Dust", maker: 1, price: Decimal(string: "0.0000000000000000001"))
     let query = RowQuery(from: Article.self).join(A.maker)
@@ -162,7 +171,8 @@ struct QueryTests {
     #expect(try database.executeQuery(byName).map(\.values) == [[.integer(2), .text("100")]])
   }
 
-  @Test("facts/1.6: distinct, union and its kin, inner queries in from, in and exists")
+  @Test(
+    "Distinct, union and its kin, inner queries in from, in and exists", .reference("facts/1.6"))
   func compositions() throws {
     let makers = RowQuery(from: Article.self).select(A.makerID).where(A.makerID.isNotNull)
     #expect(try database.executeQuery(makers).count == 4)
@@ -201,7 +211,7 @@ struct QueryTests {
     #expect(try Article.findWithQuery(both, in: database).map(\.id) == [14, 10])
   }
 
-  @Test("facts/1.3: an entity filter finds objects by their state")
+  @Test("An entity filter finds objects by their state", .reference("facts/1.3"))
   func filter() throws {
     let query = RowQuery(from: Article.self)
     #expect(

@@ -1,6 +1,7 @@
 import Ferry
 import FerryModel
 import FerryReference
+import FerryTestTraits
 import Foundation
 import Testing
 
@@ -25,7 +26,9 @@ struct QueryValueTests {
     try Maker.findAll(where: TestOf(test), in: database).map(\.id)
   }
 
-  @Test("facts/1.3: a list behind `in` is a list, whether it is written there or a variable")
+  @Test(
+    "A list behind `in` is a list, whether it is written there or a variable",
+    .reference("facts/1.3"))
   func lists() throws {
     let cities = ["Berlin", "Bremen", "Bonn"]
     #expect(try makers(AttributeTest("city", .in, cities)) == [1, 2])
@@ -38,7 +41,8 @@ struct QueryValueTests {
   }
 
   @Test(
-    "facts/1.3: what is no text behind a test of texts is an error, and no row passes",
+    "What is no text behind a test of texts is an error, and no row passes",
+    .reference("facts/1.3"),
     arguments: [
       AttributeTest.Operator.like, .notLike, .contains, .notContains, .startsWith, .notStartsWith,
       .endsWith, .notEndsWith, .match, .notMatch,
@@ -55,7 +59,9 @@ struct QueryValueTests {
     }
   }
 
-  @Test("facts/1.6: a column is read as another kind of number or text where nothing is lost")
+  @Test(
+    "A column is read as another kind of number or text where nothing is lost",
+    .reference("facts/1.6"))
   func conversions() throws {
     let row = try database.executeSQL(
       """
@@ -83,7 +89,9 @@ struct QueryValueTests {
     #expect(totals.get(1, as: String.self) == "2")
   }
 
-  @Test("facts/1.6: a column that holds what the type cannot is an error with the column's name")
+  @Test(
+    "A column that holds what the type cannot is an error with the column's name",
+    .reference("facts/1.6"))
   func misfits() throws {
     let row = try database.executeSQL(
       """
@@ -155,7 +163,8 @@ struct QueryValueTests {
     #expect(text.contains("column total is null"))
   }
 
-  @Test("facts/1.6: two attributes are compared in every way, of one object and of two")
+  @Test(
+    "Two attributes are compared in every way, of one object and of two", .reference("facts/1.6"))
   func attributes() throws {
     let ids = { (test: TestOf<Maker>) in try Maker.findAll(where: test, in: database).map(\.id) }
     typealias M = Maker.Attributes

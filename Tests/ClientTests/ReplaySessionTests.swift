@@ -1,6 +1,7 @@
 import Ferry
 import FerryModel
 import FerryReference
+import FerryTestTraits
 import FerryWire
 import Synchronization
 import Testing
@@ -30,14 +31,16 @@ struct ReplaySessionTests {
   }
 
   @Test(
-    "sync/R1, R6: one request replays first and asks for data then, without waiting for answers")
+    "One request replays first and asks for data then, without waiting for answers",
+    .reference("sync/R1", "sync/R6"))
   func order() throws {
     try submitCity(1, "Kiel")
     let kinds = try messages(try #require(try request())).map(\.frame.kind)
     #expect(kinds == [.hello, .replay, .pull])
   }
 
-  @Test("sync/P5: each submit is one operation of a replay, with the data of its kind")
+  @Test(
+    "Each submit is one operation of a replay, with the data of its kind", .reference("sync/P5"))
   func operations() throws {
     try submitCity(1, "Kiel")
     var created = shop.device.newOrder("Jena")
@@ -62,7 +65,9 @@ struct ReplaySessionTests {
     #expect(operations[2].key == ObjectKey([.integer(2)]))
   }
 
-  @Test("sync/R5, R8: a session that waits for answers asks until all are imported")
+  @Test(
+    "A session that waits for answers asks until all are imported", .reference("sync/R5", "sync/R8")
+  )
   func awaitsAnswers() throws {
     try submitCity(1, "Kiel")
     shop.device.session.requestExchange(awaitingAnswers: true)
@@ -104,7 +109,8 @@ struct ReplaySessionTests {
   }
 
   @Test(
-    "sync/M2, M21, facts/5.4: what is told to the registered handler is in the database already")
+    "What is told to the registered handler is in the database already",
+    .reference("sync/M2", "sync/M21", "facts/5.4"))
   func inDatabase() throws {
     let reader = Reader(shop.device.store)
     shop.device.session.observers.register(reader)

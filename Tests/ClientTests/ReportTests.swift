@@ -1,6 +1,7 @@
 import Ferry
 import FerryModel
 import FerrySQLite
+import FerryTestTraits
 import FerryWire
 import Testing
 
@@ -22,7 +23,9 @@ struct ReportTests {
     }
   }
 
-  @Test("are written by an object or the database, and stay until they are submitted (facts/1.5)")
+  @Test(
+    "Are written by an object or the database, and stay until they are submitted",
+    .reference("facts/1.5"))
   func written() throws {
     let shop = try Stocked()
     var order = try #require(try shop.device.order(1))

@@ -1,5 +1,6 @@
 import FerryModel
 import FerrySQLite
+import FerryTestTraits
 import Foundation
 import Testing
 
@@ -52,7 +53,8 @@ struct SaveTests {
     #expect(error?.message.contains("6 characters are more than 5") == true)
   }
 
-  @Test("Lists keep NaN and the infinities, of doubles, floats and decimals (facts/1.3)")
+  @Test(
+    "Lists keep NaN and the infinities, of doubles, floats and decimals", .reference("facts/1.3"))
   func listsOfNumbers() {
     let doubles: [Double] = [1.5, .infinity, -.infinity, .nan]
     let read = [Double](value: doubles.value)

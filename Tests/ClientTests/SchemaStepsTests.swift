@@ -1,6 +1,7 @@
 import Ferry
 import FerryModel
 import FerrySQLite
+import FerryTestTraits
 import FerryWire
 import FerryWorld
 import Foundation
@@ -26,7 +27,9 @@ struct SchemaStepsTests {
       .appending(path: "Fixtures/device-1.sql")
   }
 
-  @Test("are opened with all that is pending, as it is: waiting, submitted and refused (facts/1.6)")
+  @Test(
+    "Are opened with all that is pending, as it is: waiting, submitted and refused",
+    .reference("facts/1.6"))
   func first() throws {
     try withFile { path in
       try Connection(path: path).execute(String(contentsOf: fixture, encoding: .utf8))

@@ -1,6 +1,7 @@
 import Ferry
 import FerryInspection
 import FerryModel
+import FerryTestTraits
 import Foundation
 import Testing
 
@@ -39,7 +40,9 @@ struct SealedDeviceTests {
     #expect(try filesHolding(texts, in: device.folder) == [])
   }
 
-  @Test("opens with its key only, and with the new one after a change (facts/1.4, 5.12)")
+  @Test(
+    "Opens with its key only, and with the new one after a change",
+    .reference("facts/1.4", "facts/5.12"))
   func keys() async throws {
     let folder = try Device().folder
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

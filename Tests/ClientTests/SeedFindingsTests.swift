@@ -1,6 +1,7 @@
 import Ferry
 import FerryModel
 import FerrySQLite
+import FerryTestTraits
 import FerryWire
 import FerryWorld
 import Testing
@@ -339,7 +340,9 @@ struct SeedFindingsTests {
     }
   }
 
-  @Test("sync/P11: a change of a row that turned out to be one whose delete was accepted is shown")
+  @Test(
+    "A change of a row that turned out to be one whose delete was accepted is shown",
+    .reference("sync/P11"))
   func changeUnderDelete() throws {
     let shop = try Stocked()
     var order = shop.device.newOrder("Jena")

@@ -1,6 +1,7 @@
 import Ferry
 import FerryJSON
 import FerrySQLite
+import FerryTestTraits
 import FerryWire
 import Testing
 
@@ -48,7 +49,9 @@ struct SessionTests {
     }
   }
 
-  @Test("sync/M14, M15: a login is asked for without waiting, and its success is told")
+  @Test(
+    "A login is asked for without waiting, and its success is told",
+    .reference("sync/M14", "sync/M15"))
   func login() throws {
     device.session.login(Credentials(user: "anna", password: "secret"))
     #expect(device.handler.heard.isEmpty)
@@ -77,7 +80,8 @@ struct SessionTests {
   }
 
   @Test(
-    "sync/M12, facts/5.10: each request carries the token; a token that ended is renewed, then it goes on"
+    "Each request carries the token; a token that ended is renewed, then it goes on",
+    .reference("sync/M12", "facts/5.10")
   )
   func renewal() throws {
     try logIn()
@@ -138,14 +142,17 @@ struct SessionTests {
     #expect(try pending(request()) == 0)
   }
 
-  @Test("sync/M13: without a login nothing is sent, and the app is asked for one, once")
+  @Test(
+    "Without a login nothing is sent, and the app is asked for one, once", .reference("sync/M13"))
   func noLogin() throws {
     try device.session.subscribe()
     for _ in 0..<3 { #expect(try request() == nil) }
     #expect(device.handler.heard == ["loginFailure notLoggedIn"])
   }
 
-  @Test("sync/M16, RC6: a refused login is told, to the subscription that waits too, and no more")
+  @Test(
+    "A refused login is told, to the subscription that waits too, and no more",
+    .reference("sync/M16", "sync/RC6"))
   func refusedLogin() throws {
     try device.session.subscribe()
     device.session.login(Credentials(user: "anna", password: "wrong"))
@@ -161,7 +168,7 @@ struct SessionTests {
     #expect(device.handler.heard.contains("subscribeSuccess"))
   }
 
-  @Test("sync/M16: a refused login changes nothing of what is here and of what waits")
+  @Test("A refused login changes nothing of what is here and of what waits", .reference("sync/M16"))
   func refusedLater() throws {
     try logIn()
     try device.session.subscribe()
@@ -180,7 +187,9 @@ struct SessionTests {
     #expect(try has(.subscribed))
   }
 
-  @Test("sync/M17, M24: after the login's success a handler subscribes, and its data comes")
+  @Test(
+    "After the login's success a handler subscribes, and its data comes",
+    .reference("sync/M17", "sync/M24"))
   func recommended() throws {
     try logIn()
     device.handler.forget()
@@ -192,7 +201,9 @@ struct SessionTests {
       ])
   }
 
-  @Test("sync/M23, RC5: subscribing often asks once, before the answer and after it")
+  @Test(
+    "Subscribing often asks once, before the answer and after it",
+    .reference("sync/M23", "sync/RC5"))
   func subscribeOften() throws {
     try logIn()
     for _ in 0..<3 { try device.session.subscribe() }
@@ -205,7 +216,9 @@ struct SessionTests {
     #expect(device.handler.heard.filter { $0 == "subscribeSuccess" }.count == 1)
   }
 
-  @Test("sync/M19: a rejected subscription is told, and asked for again when the app says so")
+  @Test(
+    "A rejected subscription is told, and asked for again when the app says so",
+    .reference("sync/M19"))
   func rejected() throws {
     try logIn()
     try device.session.subscribe()
@@ -220,7 +233,8 @@ struct SessionTests {
   }
 
   @Test(
-    "sync/M19: a subscription that the server refuses in its answer is told with the reason, once",
+    "A subscription that the server refuses in its answer is told with the reason, once",
+    .reference("sync/M19"),
     arguments: [WireFailure.Code.tooManyPartitions, .unknownPackage, .protocolVersion])
   func refusedInAnswer(code: WireFailure.Code) throws {
     try logIn()
@@ -257,7 +271,7 @@ struct SessionTests {
     #expect(device.handler.heard.suffix(2) == ["connect", "loginSuccess"])
   }
 
-  @Test("sync/M25: being subscribed survives a restart")
+  @Test("Being subscribed survives a restart", .reference("sync/M25"))
   func staysSubscribed() throws {
     try logIn()
     try device.session.subscribe()
@@ -270,7 +284,9 @@ struct SessionTests {
     #expect(device.handler.heard.isEmpty)
   }
 
-  @Test("sync/M18, RC7: accepted and data may come apart; what is missing comes the next time")
+  @Test(
+    "Accepted and data may come apart; what is missing comes the next time",
+    .reference("sync/M18", "sync/RC7"))
   func acceptedAlone() throws {
     try logIn()
     try device.session.subscribe()
@@ -286,7 +302,9 @@ struct SessionTests {
     #expect(try device.dump() == "1 ALFKI Bremen N")
   }
 
-  @Test("sync/M11: a start without a network is told once, tried again, and goes on with one")
+  @Test(
+    "A start without a network is told once, tried again, and goes on with one",
+    .reference("sync/M11"))
   func neverConnected() throws {
     try device.session.subscribe()
     device.session.login(Credentials(user: "anna", password: "secret"))
@@ -306,7 +324,9 @@ struct SessionTests {
     #expect(try device.dump() == "1 ALFKI Bremen N")
   }
 
-  @Test("sync/M10, M11: connected is told once, and so is its end; it is tried again after a while")
+  @Test(
+    "Connected is told once, and so is its end; it is tried again after a while",
+    .reference("sync/M10", "sync/M11"))
   func lines() throws {
     try logIn()
     try device.session.subscribe()
@@ -325,7 +345,7 @@ struct SessionTests {
     )
   }
 
-  @Test("sync/M22: a later session brings what changed since, and only that")
+  @Test("A later session brings what changed since, and only that", .reference("sync/M22"))
   func later() throws {
     try logIn()
     try device.session.subscribe()
@@ -343,7 +363,7 @@ struct SessionTests {
     #expect(device.handler.heard.contains("import Order +1 ~0 -0"))
   }
 
-  @Test("sync/RC3: one exchange at a time; who asks meanwhile gets the next one")
+  @Test("One exchange at a time; who asks meanwhile gets the next one", .reference("sync/RC3"))
   func oneAtATime() throws {
     try logIn()
     try device.session.subscribe()

@@ -2,6 +2,7 @@ import Ferry
 import FerryHTTPClient
 import FerryModel
 import FerryReference
+import FerryTestTraits
 import FerryWire
 import FerryWorld
 import Foundation
@@ -52,7 +53,9 @@ struct SeveralPackagesTests {
     try await body(folder)
   }
 
-  @Test("facts/1.4: each database has pending work of its own, and sends it to its own server")
+  @Test(
+    "Each database has pending work of its own, and sends it to its own server",
+    .reference("facts/1.4"))
   func apart() async throws {
     try await withFolder { folder in
       let shop = try Opened(Shop.package, in: folder)
@@ -101,7 +104,8 @@ struct SeveralPackagesTests {
   }
 
   @Test(
-    "facts/1.4: what was pending in each is there when all are opened again, by its own package")
+    "What was pending in each is there when all are opened again, by its own package",
+    .reference("facts/1.4"))
   func again() async throws {
     try await withFolder { folder in
       for _ in 0..<2 {

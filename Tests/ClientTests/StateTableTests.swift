@@ -1,5 +1,6 @@
 import Ferry
 import FerryModel
+import FerryTestTraits
 import FerryWire
 import Testing
 
@@ -13,7 +14,7 @@ import Testing
 @Suite("The states of an object")
 struct StateTableTests {
   @Test(
-    "facts/1.5: each call in each state gives the flags and counters of the table",
+    "Each call in each state gives the flags and counters of the table", .reference("facts/1.5"),
     arguments: StateTable.states)
   func table(_ state: String) throws {
     var lines: [String] = []
@@ -30,7 +31,9 @@ struct StateTableTests {
     #expect(lines == StateTable.expected[state], "\(state)\n\(lines.joined(separator: "\n"))")
   }
 
-  @Test("facts/1.5: originalState is what was before the change, downloadState what came since")
+  @Test(
+    "originalState is what was before the change, downloadState what came since",
+    .reference("facts/1.5"))
   func states() throws {
     let shop = try Stocked()
     var order = try #require(try shop.device.order(1))

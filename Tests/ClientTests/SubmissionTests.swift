@@ -1,6 +1,7 @@
 import Ferry
 import FerryModel
 import FerrySQLite
+import FerryTestTraits
 import FerryWire
 import FerryWorld
 import Testing
@@ -30,7 +31,8 @@ struct SubmissionTests {
   }
 
   @Test(
-    "Who submits twice hears of each change what became of it, also when it is asked later (facts/5.2)"
+    "Who submits twice hears of each change what became of it, also when it is asked later",
+    .reference("facts/5.2")
   )
   func each() async throws {
     var order = try first()

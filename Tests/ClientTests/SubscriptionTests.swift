@@ -1,6 +1,7 @@
 import Ferry
 import FerryModel
 import FerrySQLite
+import FerryTestTraits
 import FerryWire
 import Testing
 
@@ -39,7 +40,9 @@ struct SubscriptionTests {
     }
   }
 
-  @Test("Suspended it brings nothing, over restarts, and resumed all it missed (facts/1.4)")
+  @Test(
+    "Suspended it brings nothing, over restarts, and resumed all it missed", .reference("facts/1.4")
+  )
   func suspended() throws {
     let session = shop.device.session
     try session.suspendSubscription()
@@ -68,7 +71,8 @@ struct SubscriptionTests {
   }
 
   @Test(
-    "Ended it brings nothing more and keeps what is here; subscribing again goes on (facts/1.7)")
+    "Ended it brings nothing more and keeps what is here; subscribing again goes on",
+    .reference("facts/1.7"))
   func ended() throws {
     try shop.device.session.unsubscribe()
     #expect(heard == ["unsubscribeSuccess", "subscriptionEnd"])

@@ -1,6 +1,7 @@
 import Ferry
 import FerryModel
 import FerryReference
+import FerryTestTraits
 import FerryWire
 import FerryWorld
 import Synchronization
@@ -71,7 +72,7 @@ struct SynchronizationTests {
     "synchronized default",
   ]
 
-  @Test("sync/R10: finishing comes once, as the last status")
+  @Test("Finishing comes once, as the last status", .reference("sync/R10"))
   func finishing() async throws {
     let depot = try Depot(shore: shore([1]))
     let witness = Witness()
@@ -85,7 +86,9 @@ struct SynchronizationTests {
     #expect(witness.heard.contains("imported default"))
   }
 
-  @Test("sync/RC3: who asks while one is under way gets one of its own behind it, finishing too")
+  @Test(
+    "Who asks while one is under way gets one of its own behind it, finishing too",
+    .reference("sync/RC3"))
   func oneAfterTheOther() async throws {
     let depot = try Depot(shore: shore([1]))
     let eager = Eager()
@@ -98,7 +101,8 @@ struct SynchronizationTests {
   }
 
   @Test(
-    "sync/R4: beginSynchronize asks for the answers where asyncReplay is off, and else does not",
+    "beginSynchronize asks for the answers where asyncReplay is off, and else does not",
+    .reference("sync/R4"),
     arguments: [true, false])
   func begun(asyncReplay: Bool) async throws {
     let device = try Device()
@@ -197,7 +201,8 @@ struct SynchronizationTests {
   }
 
   @Test(
-    "sync/M17, M24, S1-a, S1-c, S1-d, S1-e: the recommended handler subscribes at the first login, synchronizes later"
+    "The recommended handler subscribes at the first login, synchronizes later",
+    .reference("sync/M17", "sync/M24", "sync/S1-a", "sync/S1-c", "sync/S1-d", "sync/S1-e")
   )
   func recommended() async throws {
     let depot = try Depot(shore: shore([1]))

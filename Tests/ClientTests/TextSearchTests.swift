@@ -1,6 +1,7 @@
 import Ferry
 import FerryModel
 import FerryReference
+import FerryTestTraits
 import FerryWorld
 import Foundation
 import Testing
@@ -34,7 +35,9 @@ struct TextSearchTests {
     #expect(try Article.count(where: !Article.matches("steel"), in: depot.database) == 1)
   }
 
-  @Test("facts/1.3: match looks into the one attribute that it names, also of a joined entity")
+  @Test(
+    "Match looks into the one attribute that it names, also of a joined entity",
+    .reference("facts/1.3"))
   func ofOneAttribute() throws {
     let depot = try Depot()
     let database = depot.database

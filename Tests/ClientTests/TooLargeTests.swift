@@ -1,5 +1,6 @@
 import Ferry
 import FerryModel
+import FerryTestTraits
 import FerryWire
 import Testing
 
@@ -85,7 +86,8 @@ struct TooLargeTests {
   }
 
   @Test(
-    "sync/P2: two submitted changes that are too large as one are one change of the app's again")
+    "Two submitted changes that are too large as one are one change of the app's again",
+    .reference("sync/P2"))
   func joined() async throws {
     let long = String(repeating: "x", count: WireLimits.operationBytes * 6 / 10)
     try device.store.transaction { () throws(FerryError) in

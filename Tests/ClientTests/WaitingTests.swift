@@ -3,6 +3,7 @@ import FerryHTTPClient
 import FerryModel
 import FerryReference
 import FerrySQLite
+import FerryTestTraits
 import FerryWorld
 import Foundation
 import Synchronization
@@ -84,7 +85,9 @@ struct WaitingTests {
     return nil
   }
 
-  @Test("sync/R2: who waits for a synchronization and is cancelled stops waiting; it goes on")
+  @Test(
+    "Who waits for a synchronization and is cancelled stops waiting; it goes on",
+    .reference("sync/R2"))
   func synchronization() async throws {
     let (database, gate) = try await gated("/exchange")
     try await database.onlineLogin(user: "nancy", password: "p")
@@ -102,7 +105,8 @@ struct WaitingTests {
   }
 
   @Test(
-    "facts/1.4, 5.22: who waits for the end of the background synchronization has it, import and lock"
+    "Who waits for the end of the background synchronization has it, import and lock",
+    .reference("facts/1.4", "facts/5.22")
   )
   func rest() async throws {
     let (database, gate) = try await gated("/exchange")
@@ -136,7 +140,8 @@ struct WaitingTests {
   }
 
   @Test(
-    "sync/M14, facts/5.1: who waits for a login and is cancelled stops waiting; the login goes on")
+    "Who waits for a login and is cancelled stops waiting; the login goes on",
+    .reference("sync/M14", "facts/5.1"))
   func login() async throws {
     let (database, gate) = try await gated("/login")
     gate.hold()
@@ -161,7 +166,8 @@ struct WaitingTests {
     await database.close()
   }
 
-  @Test("facts/1.6: a synchronization that a close ends says closed, as a later one does")
+  @Test(
+    "A synchronization that a close ends says closed, as a later one does", .reference("facts/1.6"))
   func closed() async throws {
     let (database, gate) = try await gated("/exchange")
     try await database.onlineLogin(user: "nancy", password: "p")

@@ -2,6 +2,7 @@ import Ferry
 import FerryInspection
 import FerryModel
 import FerrySQLite
+import FerryTestTraits
 import FerryWorld
 import Foundation
 import Testing
@@ -114,7 +115,8 @@ struct InspectTests {
   }
 
   @Test(
-    "In a terminal it is a live view that follows the app, and q gives the terminal back (facts/5.15)"
+    "In a terminal it is a live view that follows the app, and q gives the terminal back",
+    .reference("facts/5.15")
   )
   func live() throws {
     for key in ["q", "\u{3}"] {

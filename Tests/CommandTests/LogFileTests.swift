@@ -1,4 +1,5 @@
 import FerryLogger
+import FerryTestTraits
 import FerryWorld
 import Foundation
 import Testing
@@ -20,7 +21,8 @@ struct LogFileTests {
   }
 
   @Test(
-    "It shows header and records, packed or not, of one level and one correlation id (adr/SV-35)")
+    "It shows header and records, packed or not, of one level and one correlation id",
+    .reference("adr/SV-35"))
   func shown() throws {
     defer { try? FileManager.default.removeItem(atPath: path) }
     let export = try export()

@@ -1,7 +1,8 @@
 import FerryConformance
+import FerryTestTraits
 import Testing
 
-@Suite("Every connector keeps the contract (sync/P25, sync/Q11)")
+@Suite("Every connector keeps the contract", .reference("sync/P25", "sync/Q11"))
 struct ConnectorSuiteTests {
   @Test("SQLite", arguments: ConnectorSuite.cases)
   func sqlite(_ one: ConnectorCase) throws {
@@ -20,7 +21,8 @@ struct ConnectorSuiteTests {
   }
 
   @Test(
-    "SQLite with big values in columns of bytes, and in a table without row ids (sync/P23)",
+    "SQLite with big values in columns of bytes, and in a table without row ids",
+    .reference("sync/P23"),
     arguments: ConnectorSuite.contents, [SQLiteStage.Documents.bytes, .withoutRowID])
   func sqliteContents(_ one: ConnectorCase, _ documents: SQLiteStage.Documents) throws {
     let stage = try SQLiteStage(remembersOperations: true, documents: documents)

@@ -1,11 +1,12 @@
 import FerryConnector
 import FerryModel
 import FerrySQLite
+import FerryTestTraits
 import Testing
 
 @testable import FerrySQLConnector
 
-@Suite("SQLite's refusals are sentences for the user (sync/Q11)")
+@Suite("SQLite's refusals are sentences for the user", .reference("sync/Q11"))
 struct SQLiteRefusalTests {
   let parent: Entity = entity("Parent", [attribute("id", .long, required: true)])
   let child: Entity = entity(

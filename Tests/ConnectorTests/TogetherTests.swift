@@ -2,9 +2,10 @@ import FerryConnector
 import FerryModel
 import FerrySQLConnector
 import FerrySQLite
+import FerryTestTraits
 import Testing
 
-@Suite("Groups that a SQLite database commits together (sync/P25)")
+@Suite("Groups that a SQLite database commits together", .reference("sync/P25"))
 struct TogetherTests {
   private let orders = entity(
     "Orders", [attribute("id", .long, required: true), attribute("customer", .long)])
@@ -77,7 +78,9 @@ struct TogetherTests {
     #expect(try count(business, "ferry_applied") == .integer(4))
   }
 
-  @Test("A foreign key that is judged at the end refuses its own group and no other (sync/Q11)")
+  @Test(
+    "A foreign key that is judged at the end refuses its own group and no other",
+    .reference("sync/Q11"))
   func deferredKey() throws {
     let business = try business()
     let results = business.connector.perform(creates(business, [1, 99, 1])) { true }

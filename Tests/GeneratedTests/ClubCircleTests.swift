@@ -1,5 +1,6 @@
 import Ferry
 import FerryTestKit
+import FerryTestTraits
 import Foundation
 import Testing
 
@@ -49,7 +50,9 @@ struct ClubCircleTests {
     #expect(found.teamID == made.teamID)
   }
 
-  @Test("facts/1.2: a value of every type reaches another device as it was made, and so does null")
+  @Test(
+    "A value of every type reaches another device as it was made, and so does null",
+    .reference("facts/1.2"))
   func everyType() async throws {
     let server = try await server()
     let first = try await server.database(user: "nancy")

@@ -1,5 +1,6 @@
 import Ferry
 import FerryReference
+import FerryTestTraits
 import Foundation
 import Testing
 
@@ -91,7 +92,9 @@ struct ClubTests {
     }
   }
 
-  @Test("A big value of generated code is a handle, not loaded with its object (facts/1.5)")
+  @Test(
+    "A big value of generated code is a handle, not loaded with its object", .reference("facts/1.5")
+  )
   func bigValues() async throws {
     try await withDatabase { database in
       var member = Member(name: "Ada", in: database)
@@ -148,7 +151,9 @@ struct ClubTests {
     }
   }
 
-  @Test("facts/1.5: to refer to an object that has no key yet is an error, and changes nothing")
+  @Test(
+    "To refer to an object that has no key yet is an error, and changes nothing",
+    .reference("facts/1.5"))
   func refersToNew() async throws {
     try await withDatabase { database in
       var team = Team(name: "Blue", in: database)
@@ -164,7 +169,7 @@ struct ClubTests {
     }
   }
 
-  @Test("facts/1.5: what an object owns one to one is deleted with it")
+  @Test("What an object owns one to one is deleted with it", .reference("facts/1.5"))
   func cascade() async throws {
     try await withDatabase { database in
       var members: [Member] = []
@@ -181,7 +186,8 @@ struct ClubTests {
     }
   }
 
-  @Test("facts/1.5: the model's queries read relationships together with their objects")
+  @Test(
+    "The model's queries read relationships together with their objects", .reference("facts/1.5"))
   func prefetching() async throws {
     try await withDatabase { database in
       var team = Team(name: "Blue", in: database)
@@ -219,7 +225,8 @@ struct ClubTests {
   }
 
   @Test(
-    "facts/1.2: the model's queries compare and sort decimals and unbounded integers as numbers")
+    "The model's queries compare and sort decimals and unbounded integers as numbers",
+    .reference("facts/1.2"))
   func numbers() async throws {
     try await withDatabase { database in
       let made: [(String, Decimal, BigInteger?)] = [

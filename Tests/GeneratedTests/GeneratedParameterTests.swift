@@ -1,9 +1,11 @@
 import Ferry
+import FerryTestTraits
 import Foundation
 import Testing
 
 struct GeneratedParameterTests {
-  @Test("Parameters and personalization keys have their types and defaults (facts/1.6)")
+  @Test(
+    "Parameters and personalization keys have their types and defaults", .reference("facts/1.6"))
   func parameters() async throws {
     let path = FileManager.default.temporaryDirectory.appending(path: "ferry-\(UUID()).db").path
     let database = try Regions.open(

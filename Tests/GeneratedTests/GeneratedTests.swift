@@ -1,4 +1,5 @@
 import Ferry
+import FerryTestTraits
 import Foundation
 import Testing
 
@@ -22,7 +23,9 @@ struct GeneratedTests {
     await database.close()
   }
 
-  @Test("Generated objects keep values of every type that the awkward schema has (sync/P1)")
+  @Test(
+    "Generated objects keep values of every type that the awkward schema has", .reference("sync/P1")
+  )
   func values() async throws {
     try await withDatabase { database in
       var employee = Employees(isActive: true, hired: LocalDate("2024-02-29"), in: database)

@@ -1,5 +1,6 @@
 import FerryGenerator
 import FerryModel
+import FerryTestTraits
 import Foundation
 import Testing
 
@@ -13,7 +14,9 @@ struct ClubTests {
     return try #require(reading.package)
   }
 
-  @Test("The club's model gives the Swift code that was approved, the same each time (facts/5.14)")
+  @Test(
+    "The club's model gives the Swift code that was approved, the same each time",
+    .reference("facts/5.14"))
   func code() throws {
     let code = SwiftRenderer.render(try club(), from: "club.model.json")
     #expect(try FixtureDatabase.differs(code, from: "Club.swift.txt") == nil)

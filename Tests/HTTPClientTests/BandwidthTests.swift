@@ -1,3 +1,4 @@
+import FerryTestTraits
 import Synchronization
 import Testing
 
@@ -5,7 +6,9 @@ import Testing
 
 @Suite("The bandwidth that transports share")
 struct BandwidthTests {
-  @Test("The mean is that of the last five seconds, and each second has its limit (ios/REQ-28)")
+  @Test(
+    "The mean is that of the last five seconds, and each second has its limit",
+    .reference("ios/REQ-28"))
   func mean() {
     let now = Mutex<Int64>(100)
     let bandwidth = TransportBandwidth(1000, false) { now.withLock { $0 } }
@@ -24,7 +27,7 @@ struct BandwidthTests {
     #expect(bandwidth.averageBytesPerSecond == 0)
   }
 
-  @Test("A limit for mobile networks leaves others alone (ios/REQ-29)")
+  @Test("A limit for mobile networks leaves others alone", .reference("ios/REQ-29"))
   func cellular() {
     let bandwidth = TransportBandwidth(1, true) { 0 }
     #expect(bandwidth.allowance(100) == 100)
@@ -34,7 +37,9 @@ struct BandwidthTests {
     #expect(bandwidth.allowance(100) == 100)
   }
 
-  @Test("A language of the system becomes the tag that services know (ios/CON-10; adr/PAR-1)")
+  @Test(
+    "A language of the system becomes the tag that services know",
+    .reference("ios/CON-10", "adr/PAR-1"))
   func language() {
     #expect(SystemLanguage.tag("de_DE.UTF-8") == "de-DE")
     #expect(SystemLanguage.tag("pt_BR@euro") == "pt-BR")

@@ -1,6 +1,7 @@
 import FerryHTTP
 import FerryHTTPClient
 import FerryTestSupport
+import FerryTestTraits
 import Foundation
 import Synchronization
 import Testing
@@ -13,7 +14,7 @@ struct OptionTests {
     )
   }
 
-  @Test("A proxy gets requests of http whole, with its credentials apart (ios/REQ-24)")
+  @Test("A proxy gets requests of http whole, with its credentials apart", .reference("ios/REQ-24"))
   func plainProxy() async throws {
     let heads = Mutex<[String]>([])
     let proxy = ScriptedServer { line in
@@ -153,7 +154,8 @@ struct OptionTests {
   }
 
   @Test(
-    "No head in the time allowed: timed out, though the line is alive (ios/REQ-10, CS-14; adr/TMO-1)"
+    "No head in the time allowed: timed out, though the line is alive",
+    .reference("ios/REQ-10", "ios/CS-14", "adr/TMO-1")
   )
   func headDeadline() async throws {
     let server = ScriptedServer { line in
@@ -171,7 +173,8 @@ struct OptionTests {
   }
 
   @Test(
-    "A packed answer is unpacked and says so; one that was not asked for comes as it is (ios/REQ-13, REQ-17)"
+    "A packed answer is unpacked and says so; one that was not asked for comes as it is",
+    .reference("ios/REQ-13", "ios/REQ-17")
   )
   func packed() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(

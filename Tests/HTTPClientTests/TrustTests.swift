@@ -1,6 +1,7 @@
 import FerryHTTP
 import FerryHTTPClient
 import FerryTestSupport
+import FerryTestTraits
 import Foundation
 import Synchronization
 import Testing
@@ -40,7 +41,8 @@ struct TrustTests {
   static let hello = "location / { return 200 hello; }"
 
   @Test(
-    "A chain that is trusted never asks, and one that nobody decides about is refused (ios/LSN-1, CS-23; adr/TLS-2)"
+    "A chain that is trusted never asks, and one that nobody decides about is refused",
+    .reference("ios/LSN-1", "ios/CS-23", "adr/TLS-2")
   )
   func trusted() async throws {
     let server = try NginxServer(Self.hello)
@@ -57,7 +59,8 @@ struct TrustTests {
   }
 
   @Test(
-    "The listener sees subject, issuer, dates and fingerprint, and a refusal sends nothing (ios/CS-130, CS-22; adr/A15, A62)"
+    "The listener sees subject, issuer, dates and fingerprint, and a refusal sends nothing",
+    .reference("ios/CS-130", "ios/CS-22", "adr/A15", "adr/A62")
   )
   func refused() async throws {
     let server = try NginxServer(Self.hello)
@@ -84,7 +87,8 @@ struct TrustTests {
   }
 
   @Test(
-    "A server is trusted by the system's authorities, by the app's own file, or by the app's decision (adr/RST-7)"
+    "A server is trusted by the system's authorities, by the app's own file, or by the app's decision",
+    .reference("adr/RST-7")
   )
   func threeTrusts() async throws {
     let server = try NginxServer(Self.hello)
@@ -155,7 +159,9 @@ struct TrustTests {
     #expect(listener.asked.last?.chain.first?.subject == "CN=other")
   }
 
-  @Test("A client shows the certificate of its PKCS#12 file (ios/CRT-3, REQ-21, RST-4; adr/RST-8)")
+  @Test(
+    "A client shows the certificate of its PKCS#12 file",
+    .reference("ios/CRT-3", "ios/REQ-21", "ios/RST-4", "adr/RST-8"))
   func identity() async throws {
     let server = try NginxServer(
       "ssl_verify_client on; location / { return 200 $ssl_client_s_dn; }")

@@ -1,6 +1,7 @@
 import FerryHTTP
 import FerryHTTPClient
 import FerryTestSupport
+import FerryTestTraits
 import Foundation
 import Synchronization
 import Testing
@@ -58,7 +59,8 @@ struct UploadTests {
   }
 
   @Test(
-    "A body comes from bytes, a file or a source, its length known or not (ios/REQ-9, REQ-16, CS-17, CS-121; adr/STR-6)"
+    "A body comes from bytes, a file or a source, its length known or not",
+    .reference("ios/REQ-9", "ios/REQ-16", "ios/CS-17", "ios/CS-121", "adr/STR-6")
   )
   func forms() async throws {
     let server = Self.server()
@@ -116,7 +118,9 @@ struct UploadTests {
     }
   }
 
-  @Test("Progress counts both ways up to what is announced (ios/REQ-31, CON-7, CS-86)")
+  @Test(
+    "Progress counts both ways up to what is announced",
+    .reference("ios/REQ-31", "ios/CON-7", "ios/CS-86"))
   func progress() async throws {
     let server = Self.server()
     defer { server.close() }
@@ -133,7 +137,9 @@ struct UploadTests {
     #expect(steps.last?.receivedBytes == 12 && steps.last?.toReceiveBytes == 12)
   }
 
-  @Test("Pieces are 100 KB at most by default, 200 KB at most in any case (ios/REQ-15, CS-16)")
+  @Test(
+    "Pieces are 100 KB at most by default, 200 KB at most in any case",
+    .reference("ios/REQ-15", "ios/CS-16"))
   func pieces() async throws {
     #expect(TransportRequest(url: "").pieceBytes == 102_400)
     let server = ScriptedServer { line in
@@ -159,7 +165,8 @@ struct UploadTests {
   }
 
   @Test(
-    "The bytes of all bodies share one bandwidth, on a mobile network only where asked (ios/REQ-28, REQ-29)"
+    "The bytes of all bodies share one bandwidth, on a mobile network only where asked",
+    .reference("ios/REQ-28", "ios/REQ-29")
   )
   func bandwidth() async throws {
     let server = ScriptedServer { line in

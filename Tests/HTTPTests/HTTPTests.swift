@@ -1,4 +1,5 @@
 import FerryHTTP
+import FerryTestTraits
 import Testing
 
 @Suite("HTTP words")
@@ -75,7 +76,9 @@ struct CookieTests {
     return HTTPAddress(url).flatMap { jar.header(for: $0, now: now) }
   }
 
-  @Test("A cookie goes back to its host and path, and to hosts below only where asked (ios/REQ-7)")
+  @Test(
+    "A cookie goes back to its host and path, and to hosts below only where asked",
+    .reference("ios/REQ-7"))
   func scope() {
     let jar = Self.jar("own=1", "all=2; Domain=example.com; Path=/", "deep=3; Path=/a/b")
     #expect(Self.sent(jar, "https://shop.example.com/a/b") == "deep=3; own=1; all=2")
@@ -114,7 +117,7 @@ struct CookieTests {
     #expect(Self.sent(jar, "https://shop.example.com/a/", now: 1200) == nil)
   }
 
-  @Test("10,000 cookies leave 50 of a domain, those used last (ios/REQ-7)")
+  @Test("10,000 cookies leave 50 of a domain, those used last", .reference("ios/REQ-7"))
   func bounds() {
     var jar = HTTPCookieJar()
     for number in 0..<10_000 {
@@ -135,7 +138,7 @@ struct CookieTests {
       headers.setCookies == ["a=1; Expires=Wed, 09 Jun 2038 10:18:14 GMT; Path=/", "b=2", "c=3"])
   }
 
-  @Test("A date is read in its three forms (ios/REQ-34)")
+  @Test("A date is read in its three forms", .reference("ios/REQ-34"))
   func dates() {
     for text in [
       "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
@@ -146,7 +149,8 @@ struct CookieTests {
   }
 
   @Test(
-    "A file's media type is that of its name's ending, and octets where nobody knows (ios/REQ-34)")
+    "A file's media type is that of its name's ending, and octets where nobody knows",
+    .reference("ios/REQ-34"))
   func mediaTypes() {
     let known = [
       "photo.JPG": "image/jpeg", "/a.b/c.png": "image/png", "x.xml": "application/xml",

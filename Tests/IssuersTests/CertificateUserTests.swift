@@ -2,6 +2,7 @@ import FerryCertificates
 import FerryCrypto
 import FerryIssuers
 import FerryServer
+import FerryTestTraits
 import FerryWorld
 import Foundation
 import Synchronization
@@ -105,7 +106,8 @@ struct CertificateUserTests {
   }
 
   @Test(
-    "A certificate of the authority lets its user in, with the rights of the user file, and a password still does (ios/AFA-5; adr/AFA-3)"
+    "A certificate of the authority lets its user in, with the rights of the user file, and a password still does",
+    .reference("ios/AFA-5", "adr/AFA-3")
   )
   func accepted() throws {
     let authority = try LoginAuthority()
@@ -117,7 +119,9 @@ struct CertificateUserTests {
     #expect(log.reasons == [])
   }
 
-  @Test("A certificate that proves nothing is a wrong login, and the log says why (ios/AFA-6)")
+  @Test(
+    "A certificate that proves nothing is a wrong login, and the log says why",
+    .reference("ios/AFA-6"))
   func refusals() throws {
     let authority = try LoginAuthority()
     let anna = try authority.identity("anna")

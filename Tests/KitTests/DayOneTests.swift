@@ -1,3 +1,4 @@
+import FerryTestTraits
 import Foundation
 import Testing
 
@@ -14,7 +15,8 @@ struct DayOneTests {
   }
 
   @Test(
-    "A vault holds the token, a feed is found as one types, all is there after a kill, and leaves under one id (ios/FRM-1; adr/DVT-19, SET-3)"
+    "A vault holds the token, a feed is found as one types, all is there after a kill, and leaves under one id",
+    .reference("ios/FRM-1", "adr/DVT-19", "adr/SET-3")
   )
   func dayOne() throws {
     defer { try? FileManager.default.removeItem(at: folder) }

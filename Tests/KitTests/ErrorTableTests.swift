@@ -3,6 +3,7 @@ import FerryLogger
 import FerryODataCache
 import FerryPersistence
 import FerryPreferences
+import FerryTestTraits
 import FerryTrace
 import FerryVault
 import FerryWorld
@@ -74,7 +75,8 @@ struct ErrorTableTests {
   }
 
   @Test(
-    "The page has each number with domain, name, cause and cure, and none twice (adr/EXC-1, EXC-4; adr/DVT-16)"
+    "The page has each number with domain, name, cause and cure, and none twice",
+    .reference("adr/EXC-1", "adr/EXC-4", "adr/DVT-16")
   )
   func table() throws {
     #expect(Set(all.map { "\($0.domain) \($0.number)" }).count == all.count)
@@ -87,7 +89,9 @@ struct ErrorTableTests {
     #expect(try String(contentsOf: Self.file, encoding: .utf8) == page)
   }
 
-  @Test("Each part has one root error with its number, its name and what to do (adr/EXC-1, EXC-2)")
+  @Test(
+    "Each part has one root error with its number, its name and what to do",
+    .reference("adr/EXC-1", "adr/EXC-2"))
   func roots() {
     let vault = DataVaultError(.locked, "vault v is locked")
     #expect(vault.code == 8)

@@ -9,6 +9,7 @@ import FerryODataClient
 import FerryPersistence
 import FerryPreferences
 import FerryTelemetry
+import FerryTestTraits
 import FerryTrace
 import FerryVault
 import FerryWorld
@@ -47,7 +48,7 @@ struct GuideTests {
     #expect(count == 11)
   }
 
-  @Test("The guide runs as it is printed (ios/FRM-1; adr/SET-3)")
+  @Test("The guide runs as it is printed", .reference("ios/FRM-1", "adr/SET-3"))
   func guide() async throws {
     let folder = FileManager.default.temporaryDirectory
       .appending(path: "guide-\(UUID().uuidString)").path

@@ -3,6 +3,7 @@ import FerryOData
 import FerryODataCache
 import FerryPersistence
 import FerryPreferences
+import FerryTestTraits
 import FerryTrace
 import FerryVault
 import FerryWorld
@@ -41,7 +42,8 @@ struct OverviewTests {
   }
 
   @Test(
-    "The cache holds documents and entries in memory, finds them by their words, and has a size (ios/FRM-3)"
+    "The cache holds documents and entries in memory, finds them by their words, and has a size",
+    .reference("ios/FRM-3")
   )
   func cache() throws {
     let cache = ODataCache()
@@ -56,7 +58,9 @@ struct OverviewTests {
     #expect(cache.entries(collection: "Flights").count == 1 && cache.memoryBytes < full)
   }
 
-  @Test("The store keeps objects and raw data, sealed, for a start without a network (ios/FRM-4)")
+  @Test(
+    "The store keeps objects and raw data, sealed, for a start without a network",
+    .reference("ios/FRM-4"))
   func persistence() throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     let key = try Persistence.generateSecretKey()
@@ -74,7 +78,8 @@ struct OverviewTests {
   }
 
   @Test(
-    "Errors of all parts have domain, code, cause and cure; a log and passports find a request again (ios/FRM-5)"
+    "Errors of all parts have domain, code, cause and cure; a log and passports find a request again",
+    .reference("ios/FRM-5")
   )
   func support() throws {
     func described(_ body: () throws -> Void) -> (any NumberedError)? {

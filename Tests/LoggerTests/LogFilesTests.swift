@@ -1,6 +1,7 @@
 import FerryCompression
 import FerryFaultFiles
 import FerryLogger
+import FerryTestTraits
 import FerryWorld
 import Foundation
 import Synchronization
@@ -8,7 +9,7 @@ import Testing
 
 @Suite("Log files and exports")
 struct LogFilesTests {
-  @Test("Records are there after a restart, before the new ones (adr/LGA-10)")
+  @Test("Records are there after a restart, before the new ones", .reference("adr/LGA-10"))
   func restart() throws {
     try withFolder { folder in
       let first = makeLog(handlers: [try LogFiles(folder: folder)])
@@ -95,7 +96,9 @@ struct LogFilesTests {
     }
   }
 
-  @Test("Picked entries leave as one compressed file that reads back (ios/LOG-5, LOG-6; ios/CS-90)")
+  @Test(
+    "Picked entries leave as one compressed file that reads back",
+    .reference("ios/LOG-5", "ios/LOG-6", "ios/CS-90"))
   func viewer() throws {
     let log = makeLog()
     for severity in [LogSeverity.info, .error, .emergency] { log.log(severity, severity.name) }
@@ -158,7 +161,7 @@ struct LogFilesTests {
     #expect(throws: CompressionError.self) { try Gzip.expand(known + [0], limitBytes: 100) }
   }
 
-  @Test("Labels and hints are there in eight languages (ios/LOG-6)")
+  @Test("Labels and hints are there in eight languages", .reference("ios/LOG-6"))
   func labels() {
     #expect(
       LogLanguage.allCases.map(\.rawValue) == ["en", "de", "fr", "es", "pt", "ja", "ru", "zh-Hant"])
@@ -172,7 +175,7 @@ struct LogFilesTests {
     #expect(LogLanguage(preferred: ["zh-Hans"]) == .english)
   }
 
-  @Test("Records go to the system's log when that is switched on (adr/LGA-9)")
+  @Test("Records go to the system's log when that is switched on", .reference("adr/LGA-9"))
   func system() throws {
     #if !canImport(os)
       let pipe = Pipe()
@@ -213,7 +216,8 @@ struct LogUploadTests {
   }
 
   @Test(
-    "A handler sends records to a server, in bodies of 500, and keeps them until they are taken (adr/LGB-1)"
+    "A handler sends records to a server, in bodies of 500, and keeps them until they are taken",
+    .reference("adr/LGB-1")
   )
   func upload() async throws {
     let receiver = Receiver()

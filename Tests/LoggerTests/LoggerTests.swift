@@ -1,11 +1,14 @@
 import FerryLogger
+import FerryTestTraits
 import FerryWorld
 import Foundation
 import Testing
 
 @Suite("Device log")
 struct LoggerTests {
-  @Test("Errors and worse are kept at first; logging on keeps from debug on (ios/LOG-1; adr/LGA-1)")
+  @Test(
+    "Errors and worse are kept at first; logging on keeps from debug on",
+    .reference("ios/LOG-1", "adr/LGA-1"))
   func level() {
     let log = makeLog(nil)
     #expect(log.level == .error && !log.isEnabled)
@@ -39,7 +42,8 @@ struct LoggerTests {
   }
 
   @Test(
-    "A method for each level, with file, function and line of the caller (ios/LOG-2, LOG-3; adr/LGA-8)"
+    "A method for each level, with file, function and line of the caller",
+    .reference("ios/LOG-2", "ios/LOG-3", "adr/LGA-8")
   )
   func methods() {
     let log = makeLog()
@@ -58,7 +62,7 @@ struct LoggerTests {
     #expect(log.records().map(\.location) == ["Flights.load", ""])
   }
 
-  @Test("Tag, error and correlation id go with a record (adr/LGA-2)")
+  @Test("Tag, error and correlation id go with a record", .reference("adr/LGA-2"))
   func parts() throws {
     struct Broken: Error, CustomStringConvertible { let description = "the line is down" }
     let clock = SetClock()
@@ -72,7 +76,7 @@ struct LoggerTests {
     #expect(record.process == ProcessInfo.processInfo.processIdentifier)
   }
 
-  @Test("Record 10,001 lets the oldest 200 go (adr/LGA-3)")
+  @Test("Record 10,001 lets the oldest 200 go", .reference("adr/LGA-3"))
   func rotation() {
     let log = makeLog(.error)
     for number in 1...10_000 { log.error("\(number)") }
@@ -89,7 +93,8 @@ struct LoggerTests {
   }
 
   @Test(
-    "A clean-up removes what is weaker than the threshold, removeAll everything (adr/LGA-4; adr/LGB-3)"
+    "A clean-up removes what is weaker than the threshold, removeAll everything",
+    .reference("adr/LGA-4", "adr/LGB-3")
   )
   func cleanUp() {
     let log = makeLog()
@@ -103,7 +108,8 @@ struct LoggerTests {
   }
 
   @Test(
-    "Records are found by tag, component, time, process and correlation id (adr/LGA-5; adr/LGB-3)")
+    "Records are found by tag, component, time, process and correlation id",
+    .reference("adr/LGA-5", "adr/LGB-3"))
   func queries() {
     let clock = SetClock()
     let log = makeLog(clock: clock)
@@ -131,7 +137,9 @@ struct LoggerTests {
     #expect(found { _ in }.count == 5)
   }
 
-  @Test("The text has nine header fields and a line for each record (adr/LGA-6, LGA-7, A50)")
+  @Test(
+    "The text has nine header fields and a line for each record",
+    .reference("adr/LGA-6", "adr/LGA-7", "adr/A50"))
   func text() {
     let clock = SetClock()
     clock.now = Timestamp(milliseconds: 1_330_519_999_007)
@@ -166,7 +174,7 @@ struct LoggerTests {
         "1970-01-01 00:59:59.999"))
   }
 
-  @Test("Filter, formatter and handler are the app's own if it likes (adr/LGB-1)")
+  @Test("Filter, formatter and handler are the app's own if it likes", .reference("adr/LGB-1"))
   func replaceable() {
     let kept = Kept()
     let log = makeLog(handlers: [kept])
@@ -181,7 +189,9 @@ struct LoggerTests {
     #expect(log.count == 2 && kept.all.count == 1)
   }
 
-  @Test("Entering, exiting, nested values and readings, as on BlackBerry (adr/LGB-2; adr/LGA-11)")
+  @Test(
+    "Entering, exiting, nested values and readings, as on BlackBerry",
+    .reference("adr/LGB-2", "adr/LGA-11"))
   func calls() {
     let log = makeLog()
     log.entering("Flights", "load", 3, "LH")

@@ -1,10 +1,11 @@
 import FerryLogger
+import FerryTestTraits
 import FerryWorld
 import Testing
 
 @Suite("Scales of the log")
 struct ScaleTests {
-  @Test("The four scales meet as the table of the guide says (ios/LOG-2; adr/LGA-1)")
+  @Test("The four scales meet as the table of the guide says", .reference("ios/LOG-2", "adr/LGA-1"))
   func table() {
     let rows = LogSeverity.allCases.map { severity in
       let ios = IOSLogLevel(severity)
@@ -41,7 +42,9 @@ struct ScaleTests {
     #expect(AndroidLogLevel.allCases.map(\.rawValue) == Array(1...8))
   }
 
-  @Test("Six operations, each in the direction of its own scale (ios/LOG-4; adr/LGA-1, LGA-5)")
+  @Test(
+    "Six operations, each in the direction of its own scale",
+    .reference("ios/LOG-4", "adr/LGA-1", "adr/LGA-5"))
   func operations() {
     let log = makeLog()
     for severity in LogSeverity.allCases { log.log(severity, severity.name) }

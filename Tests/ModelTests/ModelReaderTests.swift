@@ -1,4 +1,5 @@
 import FerryModel
+import FerryTestTraits
 import Foundation
 import Testing
 
@@ -87,7 +88,9 @@ struct ModelReaderTests {
       "parameters": [{ "name": "clerk", "type": "string", "default": "ADA" }],
       """#)
 
-  @Test("Parameters are read, with the claim that bounds them, and written back equal (facts/1.6)")
+  @Test(
+    "Parameters are read, with the claim that bounds them, and written back equal",
+    .reference("facts/1.6"))
   func parameters() throws {
     let reading = read(Self.chosen)
     #expect(reading.problems == [])
@@ -175,7 +178,7 @@ struct ModelReaderTests {
         + "Did you mean \"string\"?")
   }
 
-  @Test("Every mistake is reported, not just the first (facts/5.7)")
+  @Test("Every mistake is reported, not just the first", .reference("facts/5.7"))
   func all() {
     let reading = read(
       """

@@ -1,4 +1,5 @@
 import FerryModel
+import FerryTestTraits
 import Testing
 
 struct ObjectQueryTests {
@@ -27,7 +28,9 @@ struct ObjectQueryTests {
       .sql(of: Self.article, in: Self.package)
   }
 
-  @Test("facts/1.2: where a number that is kept as text is named, it is ordered as a number")
+  @Test(
+    "Where a number that is kept as text is named, it is ordered as a number",
+    .reference("facts/1.2"))
   func ordered() {
     let collated: [(String, String)] = [
       ("price > :least", "price COLLATE ferry_decimal > ?1"),

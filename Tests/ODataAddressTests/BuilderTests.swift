@@ -1,5 +1,6 @@
 import FerryOData
 import FerryODataAddress
+import FerryTestTraits
 import Testing
 
 @Suite("The builder") struct BuilderTests {
@@ -21,7 +22,7 @@ import Testing
         + "&$orderby=Price%20desc&$top=10")
   }
 
-  @Test("An address asks for the language of its answer (ios/CON-10)")
+  @Test("An address asks for the language of its answer", .reference("ios/CON-10"))
   func language() throws {
     let address = ODataAddress("http://h/s/").entitySet("A").sap("language", "en")
     let text = try address.uri(.v2)

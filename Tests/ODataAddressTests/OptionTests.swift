@@ -1,5 +1,6 @@
 import FerryOData
 import FerryODataAddress
+import FerryTestTraits
 import Testing
 
 @Suite("Query options") struct OptionTests {
@@ -97,7 +98,9 @@ import Testing
     ("%CE%94", .word("Δ")), ("'\"bl'", .incomplete("\"bl")), ("'('", .incomplete("(")),
   ]
 
-  @Test("Words, phrases and operators of $search are told apart (ios/FRM-8)", arguments: searches)
+  @Test(
+    "Words, phrases and operators of $search are told apart", .reference("ios/FRM-8"),
+    arguments: searches)
   func search(_ text: String, _ search: ODataSearch) throws {
     let found = try parsed("A?$search=\(text)")
     #expect(found.options.search == search)

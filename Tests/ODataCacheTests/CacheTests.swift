@@ -1,12 +1,15 @@
 import FerryOData
 import FerryODataAddress
 import FerryODataCache
+import FerryTestTraits
 import Foundation
 import Testing
 
 @Suite("The cache")
 struct CacheTests {
-  @Test("A cache holds its service document and schema (ios/CAC-1, CAC-4; adr/CAC-1, CAC-2, C-20)")
+  @Test(
+    "A cache holds its service document and schema",
+    .reference("ios/CAC-1", "ios/CAC-4", "adr/CAC-1", "adr/CAC-2", "adr/C-20"))
   func documents() throws {
     let empty = ODataCache()
     #expect(empty.serviceDocument == nil && empty.schema == nil)
@@ -27,7 +30,7 @@ struct CacheTests {
     #expect(cache.count(collection: "Flights") == 0)
   }
 
-  @Test("Any document is kept by its key (adr/CAC-1)")
+  @Test("Any document is kept by its key", .reference("adr/CAC-1"))
   func anyDocument() throws {
     let cache = try Service.cache()
     let document = try ODataXMLDocument(Array("<a><b>text</b></a>".utf8))
@@ -44,7 +47,7 @@ struct CacheTests {
     #expect(cache.count(collection: "Flights") == 1)
   }
 
-  @Test("One entry is set, found by its id and removed (ios/CAC-5)")
+  @Test("One entry is set, found by its id and removed", .reference("ios/CAC-5"))
   func entry() throws {
     let cache = try Service.cache()
     var flight = Service.flight("1", "Berlin")
@@ -63,7 +66,8 @@ struct CacheTests {
     #expect(reason { try cache.setEntry(flight, collection: "Flights") } == .noID)
   }
 
-  @Test("Entries of a collection are set, listed in their order and removed (ios/CAC-6)")
+  @Test(
+    "Entries of a collection are set, listed in their order and removed", .reference("ios/CAC-6"))
   func entries() throws {
     let cache = try Service.cache()
     #expect(cache.entries(collection: "Flights").isEmpty)
@@ -78,7 +82,7 @@ struct CacheTests {
     #expect(cache.numbers() == [])
   }
 
-  @Test("Clearing removes all and leaves the limits (ios/CAC-3)")
+  @Test("Clearing removes all and leaves the limits", .reference("ios/CAC-3"))
   func clear() throws {
     let cache = try Service.cache()
     cache.capacity = 3
@@ -92,7 +96,8 @@ struct CacheTests {
   }
 
   @Test(
-    "The capacity counts entries of a collection; the least recently used goes (ios/CAC-2; adr/CAC-3, C-18)"
+    "The capacity counts entries of a collection; the least recently used goes",
+    .reference("ios/CAC-2", "adr/CAC-3", "adr/C-18")
   )
   func capacity() throws {
     let cache = try Service.cache()
@@ -118,7 +123,8 @@ struct CacheTests {
     #expect(cache.numbers() == ["5"])
   }
 
-  @Test("The bytes of a collection are bounded too; what was set last stays (adr/CAC-3)")
+  @Test(
+    "The bytes of a collection are bounded too; what was set last stays", .reference("adr/CAC-3"))
   func byteLimit() throws {
     let cache = try Service.cache()
     #expect(cache.byteLimit == 0)
@@ -137,7 +143,7 @@ struct CacheTests {
     #expect(cache.numbers() == [])
   }
 
-  @Test("Pinned entries stay and do not count (adr/CAC-3)")
+  @Test("Pinned entries stay and do not count", .reference("adr/CAC-3"))
   func pinned() throws {
     let cache = try Service.cache()
     cache.capacity = 2
@@ -157,7 +163,8 @@ struct CacheTests {
     #expect(cache.numbers() == ["7", "8"])
   }
 
-  @Test("What does not belong to the service is refused, and nothing changes (adr/CAC-8)")
+  @Test(
+    "What does not belong to the service is refused, and nothing changes", .reference("adr/CAC-8"))
   func foreign() throws {
     let cache = ODataCache()
     let flight = Service.flight("1")
@@ -192,7 +199,7 @@ struct CacheTests {
     #expect(cache.numbers() == ["1", "2"])
   }
 
-  @Test("Collections and workspaces are looked up by name and meaning (ios/CAC-9)")
+  @Test("Collections and workspaces are looked up by name and meaning", .reference("ios/CAC-9"))
   func lookups() throws {
     let cache = try Service.cache()
     #expect(cache.workspaces.map(\.title) == ["Data", "Tasks"])
@@ -204,7 +211,9 @@ struct CacheTests {
     #expect(ODataCache().workspaces.isEmpty)
   }
 
-  @Test("A query is computed over the entries, and refused by name where it cannot be (ios/CAC-7)")
+  @Test(
+    "A query is computed over the entries, and refused by name where it cannot be",
+    .reference("ios/CAC-7"))
   func query() throws {
     let cache = try Service.cache()
     try cache.setEntries(

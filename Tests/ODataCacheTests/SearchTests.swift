@@ -1,5 +1,6 @@
 import FerryOData
 import FerryODataCache
+import FerryTestTraits
 import Foundation
 import Testing
 
@@ -19,7 +20,8 @@ struct SearchTests {
   }
 
   @Test(
-    "Each word of the term begins a word of the entry, by default (adr/CAC-4, C-17; ios/CAC-7, CAC-8)"
+    "Each word of the term begins a word of the entry, by default",
+    .reference("adr/CAC-4", "adr/C-17", "ios/CAC-7", "ios/CAC-8")
   )
   func tokenizedPrefix() throws {
     let cache = try cache()
@@ -36,7 +38,7 @@ struct SearchTests {
     #expect(try cache.found("x", "Hotels") == [])
   }
 
-  @Test("Five more algorithms, by number (adr/CAC-5)")
+  @Test("Five more algorithms, by number", .reference("adr/CAC-5"))
   func algorithms() throws {
     let cache = try cache()
     #expect(ODataSearchAlgorithm.allCases.map(\.rawValue) == [0, 1, 2, 3, 4, 5])
@@ -60,7 +62,7 @@ struct SearchTests {
     #expect(try cache.found("york") == [])
   }
 
-  @Test("Regular expressions are off by default, and switched (ios/CAC-8)")
+  @Test("Regular expressions are off by default, and switched", .reference("ios/CAC-8"))
   func regexSwitch() throws {
     let cache = try cache()
     cache.isRegexSearchEnabled = true
@@ -82,7 +84,7 @@ struct SearchTests {
     #expect(reason { _ = try cache.found("(a{1,500}){1,500}") } == .pattern)
   }
 
-  @Test("Letters are found as people type them: case, accents and width (adr/CAC-4)")
+  @Test("Letters are found as people type them: case, accents and width", .reference("adr/CAC-4"))
   func folding() throws {
     let cache = try cache()
     for text in ["sao", "SÃO", "são p", "sa\u{303}o PAULO"] {
@@ -94,7 +96,9 @@ struct SearchTests {
     #expect(try cache.found("\u{4EAC}") == [])
   }
 
-  @Test("Searched is what the metadata names, in complex values too (adr/CAC-7; ios/CAC-7)")
+  @Test(
+    "Searched is what the metadata names, in complex values too",
+    .reference("adr/CAC-7", "ios/CAC-7"))
   func fields() throws {
     let cache = try cache()
     #expect(try cache.found("b12") == ["LH 400"])
@@ -121,7 +125,7 @@ struct SearchTests {
     }
   }
 
-  @Test("A search of the app's own takes the place of the algorithm (adr/CAC-6)")
+  @Test("A search of the app's own takes the place of the algorithm", .reference("adr/CAC-6"))
   func custom() throws {
     let cache = try cache()
     cache.setEntrySearch(Longest())

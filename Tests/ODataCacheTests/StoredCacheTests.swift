@@ -1,5 +1,6 @@
 import FerryOData
 import FerryPersistence
+import FerryTestTraits
 import Foundation
 import Testing
 
@@ -124,7 +125,8 @@ struct StoredCacheTests {
   }
 
   @Test(
-    "A cache is stored under its id and loaded with its references (ios/PER-2, CAC-11; adr/CAC-9)")
+    "A cache is stored under its id and loaded with its references",
+    .reference("ios/PER-2", "ios/CAC-11", "adr/CAC-9"))
   func store() throws {
     defer { clean() }
     let cache = try Service.cache("mine")
@@ -161,7 +163,9 @@ struct StoredCacheTests {
     #expect(try ODataCache().load(from: persistence, key: "again"))
   }
 
-  @Test("Loading is told in three stages, each with what is in the cache (adr/PEA-8, PEB-2)")
+  @Test(
+    "Loading is told in three stages, each with what is in the cache",
+    .reference("adr/PEA-8", "adr/PEB-2"))
   func stages() throws {
     defer { clean() }
     let cache = try Service.cache()
@@ -178,7 +182,7 @@ struct StoredCacheTests {
       ])
   }
 
-  @Test("A memory warning saves where that was asked for; off by default (ios/CAC-10)")
+  @Test("A memory warning saves where that was asked for; off by default", .reference("ios/CAC-10"))
   func memoryWarning() throws {
     defer { clean() }
     let cache = try Service.cache()

@@ -7,6 +7,7 @@ import FerryPersistence
 import FerryPreferences
 import FerryTelemetry
 import FerryTestSupport
+import FerryTestTraits
 import FerryTrace
 import FerryWorld
 import Foundation
@@ -34,7 +35,8 @@ struct AppliedPreferencesTests {
     ODataSession(applied.transport(transport), options: applied.options())
   }
 
-  @Test("What nobody has set is what each part has by itself (adr/PRF-1, PRF-13)")
+  @Test(
+    "What nobody has set is what each part has by itself", .reference("adr/PRF-1", "adr/PRF-13"))
   func defaults() throws {
     let defaults = applied.requestDefaults()
     let own = ODataSessionOptions()
@@ -59,7 +61,9 @@ struct AppliedPreferencesTests {
     #expect(!plain.isSecure && plain.folder == folder + "/b")
   }
 
-  @Test("A session's next request has the header that names the app, and the language (adr/APH-1)")
+  @Test(
+    "A session's next request has the header that names the app, and the language",
+    .reference("adr/APH-1"))
   func headers() async throws {
     let server = ScriptedService { _, _ in .status(200) }
     let session = session()
@@ -92,7 +96,8 @@ struct AppliedPreferencesTests {
   }
 
   @Test(
-    "A time-out that is set ends the next request; one of the request's own goes first (adr/B17)"
+    "A time-out that is set ends the next request; one of the request's own goes first",
+    .reference("adr/B17")
   )
   func timeouts() async throws {
     let transport = RecordingTransport { _ in (200, [:]) }
@@ -126,7 +131,9 @@ struct AppliedPreferencesTests {
     #expect(reason.code == .timedOut && reason.requestWasSent)
   }
 
-  @Test("Passports are off, go with each request once they are on, and end again (adr/PAS-1, A51)")
+  @Test(
+    "Passports are off, go with each request once they are on, and end again",
+    .reference("adr/PAS-1", "adr/A51"))
   func passports() async throws {
     let server = ScriptedService { _, _ in .status(200) }
     let session = session()

@@ -4,6 +4,7 @@ import FerryOData
 import FerryODataClient
 import FerryPersistence
 import FerryTestSupport
+import FerryTestTraits
 import Foundation
 import Synchronization
 import Testing
@@ -33,7 +34,8 @@ struct CacheTests {
   }
 
   @Test(
-    "There is none unless one is given, to the session or to one request (ios/REQ-2, REQ-3, CS-122)"
+    "There is none unless one is given, to the session or to one request",
+    .reference("ios/REQ-2", "ios/REQ-3", "ios/CS-122")
   )
   func none() async throws {
     let service = Self.service()
@@ -47,7 +49,7 @@ struct CacheTests {
     #expect(service.requests.map { $0.headers["If-None-Match"] } == [nil, nil, nil, "\"1\""])
   }
 
-  @Test("The policy of one request goes before the session's (ios/REQ-2)")
+  @Test("The policy of one request goes before the session's", .reference("ios/REQ-2"))
   func ofOneRequest() async throws {
     let service = Self.service([("ETag", "\"1\"")])
     let session = Self.session(ODataDownloadCache())
@@ -68,7 +70,7 @@ struct CacheTests {
     #expect(try await session.send(request).text == "load 2")
   }
 
-  @Test("The service is asked whether it has changed by default (ios/CON-11)")
+  @Test("The service is asked whether it has changed by default", .reference("ios/CON-11"))
   func byDefault() async throws {
     #expect(ODataSessionOptions().cachePolicy == .askServerIfModified)
     let service = Self.service([("ETag", "\"1\""), ("Cache-Control", "max-age=1000")])
@@ -100,7 +102,7 @@ struct CacheTests {
     return (answer.text, answer.isFromCache, service.lines.count)
   }
 
-  @Test("Each of the seven policies does what it says (ios/CON-11)")
+  @Test("Each of the seven policies does what it says", .reference("ios/CON-11"))
   func policies() async throws {
     #expect(ODataCachePolicy.allCases.count == 7)
     #expect(try await Self.second(.askServerIfModified) == ("load 1", false, 2))
@@ -206,7 +208,8 @@ struct CacheTests {
   }
 
   @Test(
-    "In a store of the device it lasts beyond the app, and a lost file is loaded again (ios/REQ-26)"
+    "In a store of the device it lasts beyond the app, and a lost file is loaded again",
+    .reference("ios/REQ-26")
   )
   func forGood() async throws {
     let service = Self.service([("ETag", "\"1\""), ("X-More", "a b")])
@@ -222,7 +225,8 @@ struct CacheTests {
   }
 
   @Test(
-    "Kept for good in the device kit's store, sealed unless that is switched off, and found by the next process (ios/REQ-26)",
+    "Kept for good in the device kit's store, sealed unless that is switched off, and found by the next process",
+    .reference("ios/REQ-26"),
     arguments: [true, false])
   func sealed(isSecure: Bool) async throws {
     let folder = FileManager.default.temporaryDirectory.appending(

@@ -3,6 +3,7 @@ import FerryHTTPClient
 import FerryOData
 import FerryODataClient
 import FerryTestSupport
+import FerryTestTraits
 import Foundation
 import Testing
 
@@ -16,7 +17,8 @@ struct ConnectionSampleTests {
   ) -> ScriptedService { ScriptedService(answer) }
 
   @Test(
-    "A name and a password in the address answer the challenge, and leave the address (ios/REQ-1)"
+    "A name and a password in the address answer the challenge, and leave the address",
+    .reference("ios/REQ-1")
   )
   func inTheAddress() async throws {
     let server = Self.flights { request, _ in
@@ -45,7 +47,8 @@ struct ConnectionSampleTests {
   }
 
   @Test(
-    "Headers and cookies of the app go with every request, or there are none (ios/APP-5)")
+    "Headers and cookies of the app go with every request, or there are none",
+    .reference("ios/APP-5"))
   func channelHeaders() async throws {
     let server = Self.flights { _, _ in .status(200) }
     for headers in [["X-Edge": "e1", "Cookie": "MYSAPSSO2=abc"], [:]] as [HTTPHeaders] {
@@ -62,7 +65,8 @@ struct ConnectionSampleTests {
   }
 
   @Test(
-    "A silent server, a cut line, nobody there and a request taken back are four errors (ios/SRV-33)"
+    "A silent server, a cut line, nobody there and a request taken back are four errors",
+    .reference("ios/SRV-33")
   )
   func networkErrors() async throws {
     let server = ScriptedServer { line in
@@ -88,7 +92,8 @@ struct ConnectionSampleTests {
   }
 
   @Test(
-    "Basic, a cookie of single sign-on and a certificate log in, over kept connections, packed and with time-outs (ios/FRM-6; adr/PAR-1)"
+    "Basic, a cookie of single sign-on and a certificate log in, over kept connections, packed and with time-outs",
+    .reference("ios/FRM-6", "adr/PAR-1")
   )
   func overview() async throws {
     let peer = try NginxServer(
@@ -126,7 +131,8 @@ struct ConnectionSampleTests {
   }
 
   @Test(
-    "The head of an answer comes before its data, the app takes the bytes itself, and hears the end or the failure (ios/REQ-12)"
+    "The head of an answer comes before its data, the app takes the bytes itself, and hears the end or the failure",
+    .reference("ios/REQ-12")
   )
   func steps() async throws {
     let gate = Gate()

@@ -3,6 +3,7 @@ import FerryHTTPClient
 import FerryOData
 import FerryODataClient
 import FerryPersistence
+import FerryTestTraits
 import Foundation
 import Synchronization
 import Testing
@@ -56,7 +57,8 @@ struct CredentialTests {
   }
 
   @Test(
-    "What was accepted is kept by host, port, protocol and realm, and nobody is asked again (ios/REQ-23, REQ-25)"
+    "What was accepted is kept by host, port, protocol and realm, and nobody is asked again",
+    .reference("ios/REQ-23", "ios/REQ-25")
   )
   func stored() async throws {
     let server = ScriptedService { request, _ in
@@ -79,7 +81,8 @@ struct CredentialTests {
   }
 
   @Test(
-    "Kept sealed in a store of the device kit they serve the next process, each kind of them (ios/REQ-23, REQ-24, REQ-25)"
+    "Kept sealed in a store of the device kit they serve the next process, each kind of them",
+    .reference("ios/REQ-23", "ios/REQ-24", "ios/REQ-25")
   )
   func sealed() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(
@@ -133,7 +136,8 @@ struct CredentialTests {
   }
 
   @Test(
-    "A proxy's credentials are its own: the service never sees them, nor the proxy the service's (ios/REQ-24)"
+    "A proxy's credentials are its own: the service never sees them, nor the proxy the service's",
+    .reference("ios/REQ-24")
   )
   func proxy() async throws {
     let proxy = ScriptedService { request, _ in
@@ -166,7 +170,8 @@ struct CredentialTests {
     #expect(proxy.lines.count == 4)
   }
 
-  @Test("Credentials of https are forgotten when the host is asked over http (ios/LSN-2)")
+  @Test(
+    "Credentials of https are forgotten when the host is asked over http", .reference("ios/LSN-2"))
   func downgrade() async throws {
     let transport = RecordingTransport { request in
       request.headers["Authorization"] == nil
@@ -205,7 +210,8 @@ struct CredentialTests {
   }
 
   @Test(
-    "Cookies come back to their host, and a cleared session has neither them nor credentials (ios/REQ-7)"
+    "Cookies come back to their host, and a cleared session has neither them nor credentials",
+    .reference("ios/REQ-7")
   )
   func cookies() async throws {
     let server = ScriptedService { request, number in
@@ -228,7 +234,9 @@ struct CredentialTests {
     #expect(server.requests[3].headers["Authorization"] == nil)
   }
 
-  @Test("A token that belongs to a cookie is sent with it (ios/REQ-19, CS-11; adr/XSR-1, A9, B6)")
+  @Test(
+    "A token that belongs to a cookie is sent with it",
+    .reference("ios/REQ-19", "ios/CS-11", "adr/XSR-1", "adr/A9", "adr/B6"))
   func tokenWithCookie() async throws {
     let server = ScriptedService { request, _ in
       if request.method == "GET" {
@@ -249,7 +257,8 @@ struct CredentialTests {
   }
 
   @Test(
-    "A challenge in the middle of an upload sends it again from its beginning, and progress begins anew (ios/REQ-31, CS-18)"
+    "A challenge in the middle of an upload sends it again from its beginning, and progress begins anew",
+    .reference("ios/REQ-31", "ios/CS-18")
   )
   func challengedUpload() async throws {
     let server = ScriptedService { request, _ in
@@ -290,7 +299,8 @@ struct CredentialTests {
   }
 
   @Test(
-    "The channel is HTTP where nothing is set, and each request may choose (ios/CON-3; adr/RQM-9)"
+    "The channel is HTTP where nothing is set, and each request may choose",
+    .reference("ios/CON-3", "adr/RQM-9")
   )
   func channels() async throws {
     let http = RecordingTransport { _ in (200, [:]) }
@@ -311,7 +321,8 @@ struct CredentialTests {
   }
 
   @Test(
-    "Texts are asked for in the language of the system, unless another or none is set (ios/CON-10; adr/PAR-1)"
+    "Texts are asked for in the language of the system, unless another or none is set",
+    .reference("ios/CON-10", "adr/PAR-1")
   )
   func language() async throws {
     #expect(ODataSessionOptions().language == SystemLanguage.preferred)

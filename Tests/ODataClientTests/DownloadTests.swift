@@ -3,6 +3,7 @@ import FerryHTTPClient
 import FerryOData
 import FerryODataClient
 import FerryTestSupport
+import FerryTestTraits
 import Glibc
 import Synchronization
 import Testing
@@ -40,7 +41,10 @@ struct DownloadTests {
   final class Kept: Sendable { let list = Mutex<[String]>([]) }
 
   @Test(
-    "Pieces are of the size asked for: 100 KB by default, 200 KB at most (ios/REQ-15, CS-16, CS-19; adr/STR-1, STR-2, A47, A48, B19, B20)"
+    "Pieces are of the size asked for: 100 KB by default, 200 KB at most",
+    .reference(
+      "ios/REQ-15", "ios/CS-16", "ios/CS-19", "adr/STR-1", "adr/STR-2", "adr/A47", "adr/A48",
+      "adr/B19", "adr/B20")
   )
   func pieces() async throws {
     #expect(ODataDownload.chunkBytes == 102_400)
@@ -70,7 +74,8 @@ struct DownloadTests {
   }
 
   @Test(
-    "A download says whether more may come: before it is read, between pieces, after a break, and not at its end (adr/STR-4)"
+    "A download says whether more may come: before it is read, between pieces, after a break, and not at its end",
+    .reference("adr/STR-4")
   )
   func isDataAvailable() async throws {
     let heads = Kept()
@@ -100,7 +105,8 @@ struct DownloadTests {
   }
 
   @Test(
-    "After a break it goes on behind the last byte, by Range and If-Range (ios/REQ-17, REQ-18; adr/STR-3, A69)"
+    "After a break it goes on behind the last byte, by Range and If-Range",
+    .reference("ios/REQ-17", "ios/REQ-18", "adr/STR-3", "adr/A69")
   )
   func goesOn() async throws {
     let heads = Kept()
@@ -127,7 +133,9 @@ struct DownloadTests {
     #expect(list[2].contains("Range: bytes=300000-"))
   }
 
-  @Test("An app that is started again goes on at offset and cookie (ios/REQ-18; adr/STR-3, RSP-1)")
+  @Test(
+    "An app that is started again goes on at offset and cookie",
+    .reference("ios/REQ-18", "adr/STR-3", "adr/RSP-1"))
   func point() async throws {
     let heads = Kept()
     let server = Self.server(cuts: 0, heads)
@@ -150,7 +158,9 @@ struct DownloadTests {
     #expect(try await none.next() == nil)
   }
 
-  @Test("Two versions never meet in one file: each way they could is an error by name (ios/REQ-18)")
+  @Test(
+    "Two versions never meet in one file: each way they could is an error by name",
+    .reference("ios/REQ-18"))
   func changed() async throws {
     let ways: [(ODataDownloadChange, (Kept) -> ScriptedServer)] = [
       (.notPartial, { Self.server(cuts: 1, $0, status: 200) }),

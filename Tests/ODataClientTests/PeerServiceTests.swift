@@ -1,11 +1,12 @@
 import FerryHTTPClient
 import FerryOData
 import FerryODataClient
+import FerryTestTraits
 import Testing
 
 @Suite("pyslet's service behind nginx with TLS and gzip", .timeLimit(.minutes(60)))
 struct PeerServiceTests {
-  @Test("It is opened, paged through, read by key, changed and deleted (ios/REQ-13)")
+  @Test("It is opened, paged through, read by key, changed and deleted", .reference("ios/REQ-13"))
   func wholeCircle() async throws {
     let peer = try PeerService.start()
     let transport = SystemTransport.make(TransportOptions(trust: .file(peer.authority)))

@@ -3,6 +3,7 @@ import FerryHTTPClient
 import FerryOData
 import FerryODataClient
 import FerryTestSupport
+import FerryTestTraits
 import Glibc
 import Synchronization
 import Testing
@@ -31,7 +32,8 @@ struct QueueTests {
     ScriptedService { request, _ in .status(200, request.target) }
   }
 
-  @Test("More than four workers become four, and fewer than one become one (adr/RQM-2)")
+  @Test(
+    "More than four workers become four, and fewer than one become one", .reference("adr/RQM-2"))
   func workers() {
     let session = ODataSession()
     #expect(RequestQueue(session).workers == 4)
@@ -41,7 +43,8 @@ struct QueueTests {
   }
 
   @Test(
-    "More than five requests at a time are an error in the other form (ios/REQ-27, CON-5, CON-12)")
+    "More than five requests at a time are an error in the other form",
+    .reference("ios/REQ-27", "ios/CON-5", "ios/CON-12"))
   func strictWorkers() async throws {
     let session = ODataSession()
     #expect(try RequestQueue(session, concurrentRequests: 5).workers == 5)
@@ -54,7 +57,8 @@ struct QueueTests {
   }
 
   @Test(
-    "Five are under way at a time by default, as many as are set later, and never more (ios/REQ-27, CON-5)"
+    "Five are under way at a time by default, as many as are set later, and never more",
+    .reference("ios/REQ-27", "ios/CON-5")
   )
   func fiveAtATime() async throws {
     #expect(RequestQueue.shared.workers == 5)
@@ -92,7 +96,8 @@ struct QueueTests {
   }
 
   @Test(
-    "A sign of network activity is shown while a request is under way, unless it is off (ios/REQ-30)"
+    "A sign of network activity is shown while a request is under way, unless it is off",
+    .reference("ios/REQ-30")
   )
   func activity() async throws {
     let gate = Gate()
@@ -119,7 +124,9 @@ struct QueueTests {
     #expect(await signs.next() == nil)
   }
 
-  @Test("No more requests are under way than there are workers (adr/RQM-1, A13, A49, B16)")
+  @Test(
+    "No more requests are under way than there are workers",
+    .reference("adr/RQM-1", "adr/A13", "adr/A49", "adr/B16"))
   func bounded() async throws {
     let counts = Mutex((now: 0, most: 0))
     let gate = Gate()
@@ -145,7 +152,9 @@ struct QueueTests {
     #expect(await eventually { await !queue.hasRequests })
   }
 
-  @Test("High priority goes first, and within a priority who came first (adr/RQM-3, REQ-4, B7)")
+  @Test(
+    "High priority goes first, and within a priority who came first",
+    .reference("adr/RQM-3", "adr/REQ-4", "adr/B7"))
   func order() async throws {
     let server = Self.echo()
     let queue = RequestQueue(ODataSession(SystemTransport.make()), workers: 1)
@@ -165,7 +174,8 @@ struct QueueTests {
     #expect(server.lines == ["GET /b", "GET /d", "GET /a", "GET /c"])
   }
 
-  @Test("A bundle has one worker and answers in its own order (adr/REQ-6, RQM-4)")
+  @Test(
+    "A bundle has one worker and answers in its own order", .reference("adr/REQ-6", "adr/RQM-4"))
   func bundle() async throws {
     let server = ScriptedService { request, number in
       // What comes first takes longest.
@@ -182,7 +192,8 @@ struct QueueTests {
   }
 
   @Test(
-    "What waits is never sent once it is taken back, and what is under way is cut (ios/REQ-36, CS-85)"
+    "What waits is never sent once it is taken back, and what is under way is cut",
+    .reference("ios/REQ-36", "ios/CS-85")
   )
   func cancel() async throws {
     let gate = Gate()
@@ -209,7 +220,7 @@ struct QueueTests {
     #expect(await eventually { await !queue.isNetworkInUse })
   }
 
-  @Test("A terminated queue takes everything back and nothing more (adr/RQM-6)")
+  @Test("A terminated queue takes everything back and nothing more", .reference("adr/RQM-6"))
   func terminate() async throws {
     let gate = Gate()
     let server = ScriptedService { _, _ in
@@ -238,7 +249,8 @@ struct QueueTests {
   }
 
   @Test(
-    "Each request tells its steps in order, under the name that the app gave it (adr/LIF-4, REQ-5, LSN-1)"
+    "Each request tells its steps in order, under the name that the app gave it",
+    .reference("adr/LIF-4", "adr/REQ-5", "adr/LSN-1")
   )
   func events() async throws {
     let server = Self.echo()
@@ -268,7 +280,8 @@ struct QueueTests {
   }
 
   @Test(
-    "The seven events of a request delegate: begun, data, ended, failed, redirected, and both questions for credentials (ios/CON-6)"
+    "The seven events of a request delegate: begun, data, ended, failed, redirected, and both questions for credentials",
+    .reference("ios/CON-6")
   )
   func delegateEvents() async throws {
     let proxied = Mutex(0)
@@ -322,7 +335,8 @@ struct QueueTests {
   }
 
   @Test(
-    "Three layers: a queue orders, a session performs, and a transport of the app's own connects and delivers (adr/RQM-7, RQM-10)"
+    "Three layers: a queue orders, a session performs, and a transport of the app's own connects and delivers",
+    .reference("adr/RQM-7", "adr/RQM-10")
   )
   func layers() async throws {
     let transport = RecordingTransport { request in
@@ -336,7 +350,8 @@ struct QueueTests {
   }
 
   @Test(
-    "Sizes are asked by HEAD with the same headers, and progress counts over all (ios/REQ-32, CON-8)"
+    "Sizes are asked by HEAD with the same headers, and progress counts over all",
+    .reference("ios/REQ-32", "ios/CON-8")
   )
   func sizes() async throws {
     let server = ScriptedService { request, _ in
@@ -361,7 +376,8 @@ struct QueueTests {
   }
 
   @Test(
-    "An app sees what waits and what is under way; two queues work for two servers at once (adr/RQM-5, RQM-8, SV-39)"
+    "An app sees what waits and what is under way; two queues work for two servers at once",
+    .reference("adr/RQM-5", "adr/RQM-8", "adr/SV-39")
   )
   func introspection() async throws {
     let gate = Gate()

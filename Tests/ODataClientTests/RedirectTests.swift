@@ -3,6 +3,7 @@ import FerryHTTPClient
 import FerryOData
 import FerryODataClient
 import FerryTestSupport
+import FerryTestTraits
 import Foundation
 import Testing
 
@@ -47,7 +48,8 @@ struct RedirectTests {
   }
 
   @Test(
-    "A redirect is seen in the answer's address, and cookies that it set go to the next request (ios/CON-14)"
+    "A redirect is seen in the answer's address, and cookies that it set go to the next request",
+    .reference("ios/CON-14")
   )
   func cookies() async throws {
     let nginx = try NginxServer(
@@ -71,7 +73,8 @@ struct RedirectTests {
   }
 
   @Test(
-    "An answer comes packed by default, is unpacked and says so; where it is switched off, none is asked for (ios/CON-13)"
+    "An answer comes packed by default, is unpacked and says so; where it is switched off, none is asked for",
+    .reference("ios/CON-13")
   )
   func packed() async throws {
     let nginx = try NginxServer(
@@ -95,7 +98,7 @@ struct RedirectTests {
     #expect(try await session.send(ODataRequest(nginx.url)).isCompressed == false)
   }
 
-  @Test("The address alone says whether TLS is spoken (ios/CS-21)")
+  @Test("The address alone says whether TLS is spoken", .reference("ios/CS-21"))
   func scheme() async throws {
     let nginx = try NginxServer("location / { return 200 $scheme; }")
     let session = Self.session(nginx)
@@ -140,7 +143,7 @@ struct RedirectTests {
     #expect(problem.code == .htmlPage)
   }
 
-  @Test("A service behind mutual TLS knows the client by its certificate (ios/REQ-21)")
+  @Test("A service behind mutual TLS knows the client by its certificate", .reference("ios/REQ-21"))
   func mutual() async throws {
     let nginx = try NginxServer(
       "ssl_verify_client on; location / { return 200 $ssl_client_s_dn; }")

@@ -3,6 +3,7 @@ import FerryHTTPClient
 import FerryOData
 import FerryODataClient
 import FerryTestSupport
+import FerryTestTraits
 import Foundation
 import Synchronization
 import Testing
@@ -18,7 +19,9 @@ struct SampleTests {
     }
   ) -> ScriptedService { ScriptedService(answer) }
 
-  @Test("A request to an application's endpoint (ios/REQ-1, CS-10, CS-84, CS-122; adr/A8, B5)")
+  @Test(
+    "A request to an application's endpoint",
+    .reference("ios/REQ-1", "ios/CS-10", "ios/CS-84", "ios/CS-122", "adr/A8", "adr/B5"))
   func request() async throws {
     let server = Self.flights()
     let endpoint = server.root + "RMTSAMPLEFLIGHT/TravelagencyCollection"
@@ -34,7 +37,9 @@ struct SampleTests {
     guard case .call = error?.cause else { return #expect(Bool(false), "\(error as Any)") }
   }
 
-  @Test("User and password go to the back end (ios/REQ-4, CS-12; adr/CRD-1, A10)")
+  @Test(
+    "User and password go to the back end",
+    .reference("ios/REQ-4", "ios/CS-12", "adr/CRD-1", "adr/A10"))
   func credentials() async throws {
     let server = Self.flights { request, _ in
       request.headers["Authorization"] == "Basic c3VwdXNlcjEyMzpwYXNzd29yZA=="
@@ -46,7 +51,9 @@ struct SampleTests {
     #expect(try await session.send(ODataRequest(server.root)).status == 200)
   }
 
-  @Test("The basic header is built before a challenge only where asked for (ios/REQ-5, CS-120)")
+  @Test(
+    "The basic header is built before a challenge only where asked for",
+    .reference("ios/REQ-5", "ios/CS-120"))
   func basicHeader() async throws {
     let server = Self.flights()
     for isBefore in [false, true] {
@@ -60,7 +67,8 @@ struct SampleTests {
   }
 
   @Test(
-    "A header of the app's own, name before value (ios/REQ-6, CS-13, CS-88; adr/HDR-1, A11, B8)"
+    "A header of the app's own, name before value",
+    .reference("ios/REQ-6", "ios/CS-13", "ios/CS-88", "adr/HDR-1", "adr/A11", "adr/B8")
   )
   func customHeader() async throws {
     let server = Self.flights()
@@ -79,7 +87,8 @@ struct SampleTests {
   }
 
   @Test(
-    "The timeouts of connecting and of the line are apart (ios/REQ-10, CS-14; adr/TMO-1, A12, B8)"
+    "The timeouts of connecting and of the line are apart",
+    .reference("ios/REQ-10", "ios/CS-14", "adr/TMO-1", "adr/A12", "adr/B8")
   )
   func timeouts() async throws {
     let standard = TransportDeadlines()
@@ -102,7 +111,8 @@ struct SampleTests {
   }
 
   @Test(
-    "An asynchronous request is awaited; several run side by side (ios/REQ-11, CS-15, CS-85, CS-123; adr/A13, B8)"
+    "An asynchronous request is awaited; several run side by side",
+    .reference("ios/REQ-11", "ios/CS-15", "ios/CS-85", "ios/CS-123", "adr/A13", "adr/B8")
   )
   func asynchronous() async throws {
     let server = Self.flights()
@@ -114,7 +124,7 @@ struct SampleTests {
   }
 
   @Test(
-    "Each method is sent as it is named (ios/REQ-8)",
+    "Each method is sent as it is named", .reference("ios/REQ-8"),
     arguments: ["GET", "POST", "PUT", "DELETE", "MERGE"])
   func methods(_ name: String) async throws {
     let server = Self.flights()
@@ -124,7 +134,8 @@ struct SampleTests {
   }
 
   @Test(
-    "A file goes up from disk, never whole in memory (ios/REQ-16, CS-17, CS-18, CS-121; adr/STR-6)")
+    "A file goes up from disk, never whole in memory",
+    .reference("ios/REQ-16", "ios/CS-17", "ios/CS-18", "ios/CS-121", "adr/STR-6"))
   func upload() async throws {
     let server = Self.flights { request, _ in .status(201, "\(request.body.utf8.count)") }
     let file = FileManager.default.temporaryDirectory.appending(path: "ferry-\(UUID().uuidString)")
@@ -139,7 +150,10 @@ struct SampleTests {
   }
 
   @Test(
-    "Status, cookie, body and headers of an answer (ios/REQ-13, CS-20, CS-87; adr/RSP-1, RSP-2, A14, A46, B9, B18)"
+    "Status, cookie, body and headers of an answer",
+    .reference(
+      "ios/REQ-13", "ios/CS-20", "ios/CS-87", "adr/RSP-1", "adr/RSP-2", "adr/A14", "adr/A46",
+      "adr/B9", "adr/B18")
   )
   func response() async throws {
     let server = Self.flights { _, _ in
@@ -157,7 +171,10 @@ struct SampleTests {
   }
 
   @Test(
-    "An edge asks with host, last user and realm, and its answer serves later requests (ios/LSN-2, CS-24, CS-25, CS-133; adr/TLS-4, TLS-5, RST-6, A16, A65, B10)"
+    "An edge asks with host, last user and realm, and its answer serves later requests",
+    .reference(
+      "ios/LSN-2", "ios/CS-24", "ios/CS-25", "ios/CS-133", "adr/TLS-4", "adr/TLS-5", "adr/RST-6",
+      "adr/A16", "adr/A65", "adr/B10")
   )
   func challenge() async throws {
     let server = Self.flights { request, _ in
@@ -176,7 +193,10 @@ struct SampleTests {
   }
 
   @Test(
-    "An error of the edge has its code, text and headers, and the body of the back end (ios/LSN-3, REQ-14, CS-26, CS-27, CS-28, CS-134; adr/TLS-6, ERR-1, ERR-2, A17, A18, B11, B12, B29)"
+    "An error of the edge has its code, text and headers, and the body of the back end",
+    .reference(
+      "ios/LSN-3", "ios/REQ-14", "ios/CS-26", "ios/CS-27", "ios/CS-28", "ios/CS-134", "adr/TLS-6",
+      "adr/ERR-1", "adr/ERR-2", "adr/A17", "adr/A18", "adr/B11", "adr/B12", "adr/B29")
   )
   func edgeError() async throws {
     let server = Self.flights { _, _ in
@@ -206,7 +226,9 @@ struct SampleTests {
     }
   }
 
-  @Test("An ETag goes with a request under its match type (ios/REQ-20, CON-9, CS-89; adr/ETG-2)")
+  @Test(
+    "An ETag goes with a request under its match type",
+    .reference("ios/REQ-20", "ios/CON-9", "ios/CS-89", "adr/ETG-2"))
   func etag() async throws {
     let server = Self.flights { request, _ in
       request.headers["If-Match"] == "W/\"2\"" ? .status(204) : .status(412)
@@ -222,7 +244,8 @@ struct SampleTests {
   }
 
   @Test(
-    "A request writes its own body, takes headers one by one and at once, has an ETag of each kind, and streams its answer (adr/REQ-2, ETG-2)"
+    "A request writes its own body, takes headers one by one and at once, has an ETag of each kind, and streams its answer",
+    .reference("adr/REQ-2", "adr/ETG-2")
   )
   func ownBody() async throws {
     let server = Self.flights { request, _ in .status(200, "got " + request.body) }
@@ -258,7 +281,9 @@ struct SampleTests {
     #expect(reason.code == .unreadableBody)
   }
 
-  @Test("Callbacks come on a thread of the transport, never on the app's main thread (adr/LSN-2)")
+  @Test(
+    "Callbacks come on a thread of the transport, never on the app's main thread",
+    .reference("adr/LSN-2"))
   @MainActor
   func threads() async throws {
     let server = Self.flights()
@@ -269,7 +294,9 @@ struct SampleTests {
     #expect(wasMain.withLock { !$0.isEmpty && !$0.contains(true) })
   }
 
-  @Test("Service document, metadata and a collection are asked for in turn (ios/CS-51, RSE-11)")
+  @Test(
+    "Service document, metadata and a collection are asked for in turn",
+    .reference("ios/CS-51", "ios/RSE-11"))
   func threeKinds() async throws {
     let server = SmallService.serve { _, _ in
       .json(#"{"value":[\#(SmallService.item(1, "one", etag: "1"))]}"#)
@@ -283,7 +310,8 @@ struct SampleTests {
   }
 
   @Test(
-    "A named request with a priority and parameters of its address (adr/REQ-1, REQ-3, REQ-5, B7)")
+    "A named request with a priority and parameters of its address",
+    .reference("adr/REQ-1", "adr/REQ-3", "adr/REQ-5", "adr/B7"))
   func named() async throws {
     let server = Self.flights()
     let queue = RequestQueue(ODataSession(SystemTransport.make()), workers: 2)

@@ -2,6 +2,7 @@ import FerryHTTP
 import FerryHTTPClient
 import FerryOData
 import FerryODataClient
+import FerryTestTraits
 import Testing
 
 /// The error that a call ends with.
@@ -274,7 +275,7 @@ struct ServiceTests {
     #expect(request.body.contains(#""Name":"new""#))
   }
 
-  @Test("A 412 is a conflict with mine, theirs and both ETags (adr/ETG-3)")
+  @Test("A 412 is a conflict with mine, theirs and both ETags", .reference("adr/ETG-3"))
   func conflict() async throws {
     let server = SmallService.serve { request, number in
       request.method == "GET"
@@ -337,7 +338,8 @@ struct ServiceTests {
   }
 
   @Test(
-    "An HTTP error has code, text, headers, body and the OData error inside (ios/LSN-3, REQ-14; adr/ERR-2)"
+    "An HTTP error has code, text, headers, body and the OData error inside",
+    .reference("ios/LSN-3", "ios/REQ-14", "adr/ERR-2")
   )
   func httpError() async throws {
     let server = SmallService.serve { _, _ in

@@ -2,6 +2,7 @@ import FerryHTTP
 import FerryHTTPClient
 import FerryOData
 import FerryODataClient
+import FerryTestTraits
 import Synchronization
 import Testing
 
@@ -25,7 +26,7 @@ final class ScriptedSource: ODataCredentialSource {
 struct SessionTests {
   static let challenge = [("WWW-Authenticate", #"Basic realm="Sales, north""#)]
 
-  @Test("Without a source of credentials a 401 comes through (ios/LSN-2; adr/TLS-4)")
+  @Test("Without a source of credentials a 401 comes through", .reference("ios/LSN-2", "adr/TLS-4"))
   func noSource() async throws {
     let server = ScriptedService { _, _ in .status(401, "", Self.challenge) }
     let session = ODataSession(SystemTransport.make())
@@ -35,7 +36,8 @@ struct SessionTests {
   }
 
   @Test(
-    "Credentials given at a challenge are sent again until the next one (ios/REQ-22; adr/TLS-5)")
+    "Credentials given at a challenge are sent again until the next one",
+    .reference("ios/REQ-22", "adr/TLS-5"))
   func challenged() async throws {
     let server = ScriptedService { request, number in
       // The third request is asked anew, for another user.
@@ -60,7 +62,7 @@ struct SessionTests {
     #expect(source.asked.map(\.attempt) == [1, 1])
   }
 
-  @Test("A source that answers nothing ends the request with its 401 (ios/REQ-22)")
+  @Test("A source that answers nothing ends the request with its 401", .reference("ios/REQ-22"))
   func cancelled() async throws {
     let server = ScriptedService { _, _ in .status(401, "no", Self.challenge) }
     let source = ScriptedSource([.basic(user: "a", password: "wrong")])
@@ -74,7 +76,8 @@ struct SessionTests {
   }
 
   @Test(
-    "The realm is empty where the service names none, and the last user is only of this run (adr/TLS-5)"
+    "The realm is empty where the service names none, and the last user is only of this run",
+    .reference("adr/TLS-5")
   )
   func noRealm() async throws {
     let server = ScriptedService { request, _ in
@@ -112,7 +115,9 @@ struct SessionTests {
     #expect(server.lines.count == 4)
   }
 
-  @Test("Credentials given before are sent before a challenge only where asked for (ios/REQ-5)")
+  @Test(
+    "Credentials given before are sent before a challenge only where asked for",
+    .reference("ios/REQ-5"))
   func before() async throws {
     for isBefore in [false, true] {
       let server = ScriptedService { request, _ in
@@ -199,7 +204,9 @@ struct SessionTests {
     #expect(server.lines.count <= 4)
   }
 
-  @Test("Headers of the app go with each request, which may set its own (ios/REQ-6; adr/HDR-2)")
+  @Test(
+    "Headers of the app go with each request, which may set its own",
+    .reference("ios/REQ-6", "adr/HDR-2"))
   func headers() async throws {
     let server = ScriptedService { _, _ in .status(200) }
     var options = ODataSessionOptions()
@@ -217,7 +224,7 @@ struct SessionTests {
   }
 
   @Test(
-    "Each match type sets its own header (ios/REQ-20)",
+    "Each match type sets its own header", .reference("ios/REQ-20"),
     arguments: [
       (ODataETagMatch.ifMatch, "If-Match"), (.ifNoneMatch, "If-None-Match"), (.ifRange, "If-Range"),
     ])

@@ -1,4 +1,5 @@
 import FerryHTTPClient
+import FerryTestTraits
 import Foundation
 import Testing
 
@@ -58,7 +59,8 @@ struct ShellTests {
   }
 
   @Test(
-    "A certificate that nobody vouches for is shown and refused, unless --trust has its fingerprint (ios/LSN-1; adr/TLS-2)"
+    "A certificate that nobody vouches for is shown and refused, unless --trust has its fingerprint",
+    .reference("ios/LSN-1", "adr/TLS-2")
   )
   func trust() throws {
     let peer = try PeerService.start()

@@ -1,4 +1,5 @@
 import FerryOData
+import FerryTestTraits
 import Testing
 
 extension Samples {
@@ -60,7 +61,8 @@ extension Samples {
   init() throws { metadata = try EdmMetadata.read(Samples.metadata2.bytes) }
 
   @Test(
-    "An entry gives typed values, media, ETags, links and inlined content (ios/PAR-3, PAR-12, 1.O.Entry)"
+    "An entry gives typed values, media, ETags, links and inlined content",
+    .reference("ios/PAR-3", "ios/PAR-12", "ios/1.O.Entry")
   )
   func entry() throws {
     let feed = try ODataFeed.read(
@@ -158,7 +160,7 @@ extension Samples {
   }
 
   @Test(
-    "A feed cut into pieces of any size gives the same entries (adr/PAX-10)",
+    "A feed cut into pieces of any size gives the same entries", .reference("adr/PAX-10"),
     arguments: [1, 2, 7, 64, 4_096])
   func pieces(_ size: Int) throws {
     let bytes = Samples.atomFeed(entries: Samples.flightEntry + Samples.flightEntry).bytes

@@ -1,9 +1,10 @@
 import FerryOData
 import FerryODataShell
+import FerryTestTraits
 import Testing
 
 @Suite("JSON") struct JSONTests {
-  @Test("Verbose JSON of V2 gives the same kinds of things as Atom (ios/PAR-13)")
+  @Test("Verbose JSON of V2 gives the same kinds of things as Atom", .reference("ios/PAR-13"))
   func verbose() throws {
     let metadata = try EdmMetadata.read(Samples.metadata2.bytes)
     let text = #"""

@@ -1,8 +1,11 @@
 import FerryOData
+import FerryTestTraits
 import Testing
 
 @Suite("Metadata") struct MetadataTests {
-  @Test("V2 metadata with an association in another namespace is read whole (adr/PBX-4, PBX-5)")
+  @Test(
+    "V2 metadata with an association in another namespace is read whole",
+    .reference("adr/PBX-4", "adr/PBX-5"))
   func version2() throws {
     let metadata = try EdmMetadata.read(Samples.metadata2.bytes, strict: true)
     #expect(metadata.version == .v2)

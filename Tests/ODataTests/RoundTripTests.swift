@@ -1,4 +1,5 @@
 import FerryOData
+import FerryTestTraits
 import Testing
 
 /// What of an entry both formats carry, as text: easy to compare and to print.
@@ -23,7 +24,8 @@ func essence(_ entry: ODataEntry?) -> String {
   ]
 
   @Test(
-    "What is written and read again is equal, with random schemas and values (adr/PBX-9)",
+    "What is written and read again is equal, with random schemas and values",
+    .reference("adr/PBX-9"),
     arguments: shapes)
   func roundTrip(_ format: ODataFormat, _ version: ODataVersion) throws {
     for seed in UInt64(1)...150 {
@@ -65,7 +67,8 @@ func essence(_ entry: ODataEntry?) -> String {
     }
   }
 
-  @Test("A feed keeps its entries, count, next and delta (ios/PAR-8)", arguments: shapes)
+  @Test(
+    "A feed keeps its entries, count, next and delta", .reference("ios/PAR-8"), arguments: shapes)
   func feeds(_ format: ODataFormat, _ version: ODataVersion) throws {
     var maker = Maker(7, version)
     var feed = ODataFeed([maker.entry(1), maker.entry(1), maker.entry(1)])
@@ -101,7 +104,7 @@ func essence(_ entry: ODataEntry?) -> String {
         "<m:properties><d:SEATSMAX m:type=\"Edm.Int32\">2</d:SEATSMAX></m:properties>"))
   }
 
-  @Test("A patch of V4 holds only the changed part of a complex value (adr/PAX-6)")
+  @Test("A patch of V4 holds only the changed part of a complex value", .reference("adr/PAX-6"))
   func patch() throws {
     let size = EdmComplex(type: "Shop.Model.Size", ["Width": .int32(1), "Height": .int32(2)])
     let original = ODataEntry(type: "Shop.Model.Product", ["Size": .complex(size)])
@@ -150,7 +153,7 @@ func essence(_ entry: ODataEntry?) -> String {
     )
   }
 
-  @Test("Links, media and actions are written for each version (ios/PAR-12)")
+  @Test("Links, media and actions are written for each version", .reference("ios/PAR-12"))
   func others() throws {
     #expect(
       try ODataComposer(.json, version: .v2).link(to: "C(1)", isCollection: true).text
@@ -170,7 +173,8 @@ func essence(_ entry: ODataEntry?) -> String {
   }
 
   @Test(
-    "A subscription has its collection, address, filter, properties and kinds of change; by default all of them (ios/PAR-11)"
+    "A subscription has its collection, address, filter, properties and kinds of change; by default all of them",
+    .reference("ios/PAR-11")
   )
   func subscription() throws {
     let names = [

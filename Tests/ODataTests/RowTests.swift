@@ -1,4 +1,5 @@
 import FerryOData
+import FerryTestTraits
 import Testing
 
 @Suite("Rows") struct RowTests {
@@ -120,7 +121,8 @@ import Testing
   }
 
   @Test(
-    "The log counts bytes and entries, and takes its time from the clock it is given (adr/PAX-8, PBX-10)"
+    "The log counts bytes and entries, and takes its time from the clock it is given",
+    .reference("adr/PAX-8", "adr/PBX-10")
   )
   func log() throws {
     var now = Duration.zero

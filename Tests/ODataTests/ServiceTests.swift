@@ -1,4 +1,5 @@
 import FerryOData
+import FerryTestTraits
 import Testing
 
 extension Samples {
@@ -40,7 +41,8 @@ extension Samples {
 
 @Suite("Service documents and the reference's words") struct ServiceTests {
   @Test(
-    "An Atom service document gives workspaces, flags, icons and links (ios/PAR-1, 1.O.ServiceDocument, 1.O.Workspace, 1.O.Collection)"
+    "An Atom service document gives workspaces, flags, icons and links",
+    .reference("ios/PAR-1", "ios/1.O.ServiceDocument", "ios/1.O.Workspace", "ios/1.O.Collection")
   )
   func atom() throws {
     let document = try ODataServiceDocument.read(Samples.service.bytes)
@@ -75,7 +77,9 @@ extension Samples {
   }
 
   @Test(
-    "Metadata matched with the service document gives every collection its schema (ios/PAR-2, 1.O.Schema, 1.O.EntitySchema, 1.O.PropertyInfo, adr/PBX-7)"
+    "Metadata matched with the service document gives every collection its schema",
+    .reference(
+      "ios/PAR-2", "ios/1.O.Schema", "ios/1.O.EntitySchema", "ios/1.O.PropertyInfo", "adr/PBX-7")
   )
   func schema() throws {
     var document: ODataServiceDocument? = try ODataParser.parseServiceDocument(Samples.service)
@@ -107,7 +111,9 @@ extension Samples {
     #expect(error?.code == .noServiceDocument)
   }
 
-  @Test("Entries inline only with a service document, and never without a schema (ios/PAR-3)")
+  @Test(
+    "Entries inline only with a service document, and never without a schema",
+    .reference("ios/PAR-3"))
   func entries() throws {
     var document: ODataServiceDocument? = try ODataParser.parseServiceDocument(Samples.service)
     let schema = try ODataParser.parseSchema(Samples.metadata2, &document)
@@ -145,7 +151,8 @@ extension Samples {
   }
 
   @Test(
-    "A function import builds its address with literals and reads all six kinds of results (ios/PAR-5, 1.O.FunctionImport)"
+    "A function import builds its address with literals and reads all six kinds of results",
+    .reference("ios/PAR-5", "ios/1.O.FunctionImport")
   )
   func functions() throws {
     func function(_ returns: String, _ set: String = "") throws -> ODataFunctionImport {
@@ -203,7 +210,8 @@ extension Samples {
     #expect(try feed.entries(of: text.bytes).count == 1)
   }
 
-  @Test("An OpenSearch description fills its templates (ios/PAR-6, 1.O.OpenSearch)")
+  @Test(
+    "An OpenSearch description fills its templates", .reference("ios/PAR-6", "ios/1.O.OpenSearch"))
   func openSearch() throws {
     let description = try ODataParser.parseOpenSearchDescription(Samples.openSearch)
     #expect(description.shortName == "Carriers" && description.tags == ["a", "b"])
@@ -215,7 +223,7 @@ extension Samples {
     #expect(throws: ODataError.self) { try template.url([:]) }
   }
 
-  @Test("Action links give their parameters and build addresses (ios/1.O.Link)")
+  @Test("Action links give their parameters and build addresses", .reference("ios/1.O.Link"))
   func actionLinks() {
     let link = ODataActionLink(ODataLink(relation: "action", href: "Book?carrid='AA'&n=1"))
     #expect(link.parameters == ["carrid", "n"])
@@ -224,7 +232,7 @@ extension Samples {
   }
 
   @Test(
-    "Error documents of every version are read (ios/PAR-4, 1.O.Error)",
+    "Error documents of every version are read", .reference("ios/PAR-4", "ios/1.O.Error"),
     arguments: [
       """
       <error xmlns="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata"><code>C/1</code>
@@ -257,7 +265,9 @@ extension Samples {
     }
   }
 
-  @Test("Value objects judge their values, and can be told not to (ios/1.O.PropertyValueObject)")
+  @Test(
+    "Value objects judge their values, and can be told not to",
+    .reference("ios/1.O.PropertyValueObject"))
   func validation() throws {
     var info = ODataPropertyInfo("PRICE", type: EdmTypeReference("Edm.Decimal"))
     info.precision = 5
@@ -300,7 +310,9 @@ extension Samples {
     #expect(throws: ODataError.self) { try links.follow("//elsewhere/Set") }
   }
 
-  @Test("Any XML is read without loss and reached by routes (adr/PBX-1, PBX-2, PBX-3, PAX-2)")
+  @Test(
+    "Any XML is read without loss and reached by routes",
+    .reference("adr/PBX-1", "adr/PBX-2", "adr/PBX-3", "adr/PAX-2"))
   func generic() throws {
     let text = "<a xmlns:p=\"urn:p\"><b k=\"1\"/>x<b p:k=\"2\"><c>&lt;deep&gt;</c></b>y</a>"
     let document = try ODataParser.parseXML(text.bytes)

@@ -1,10 +1,12 @@
 import FerryPersistence
+import FerryTestTraits
 import Foundation
 import Testing
 
 @Suite("Settings of an app")
 struct AppSettingsStoreTests {
-  @Test("Values of the standard types are kept by key (adr/PEB-8, PEB-4; B25)")
+  @Test(
+    "Values of the standard types are kept by key", .reference("adr/PEB-8", "adr/PEB-4", "adr/B25"))
   func values() throws {
     let fixture = PersistenceFixture()
     let settings = AppSettingsStore(try fixture.open())
@@ -26,7 +28,7 @@ struct AppSettingsStoreTests {
     try settings.deleteStore()
   }
 
-  @Test("There is no limit of 64 KB, and one of 32 levels (adr/PEB-3)")
+  @Test("There is no limit of 64 KB, and one of 32 levels", .reference("adr/PEB-3"))
   func limits() throws {
     let fixture = PersistenceFixture()
     let store = try fixture.open()

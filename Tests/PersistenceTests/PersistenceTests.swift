@@ -1,11 +1,14 @@
 import FerryPersistence
+import FerryTestTraits
 import FerryWorld
 import Foundation
 import Testing
 
 @Suite("Persistence")
 struct PersistenceTests {
-  @Test("Bytes are stored by name or get one, and are nil when missing (ios/PER-3; adr/PEA-1)")
+  @Test(
+    "Bytes are stored by name or get one, and are nil when missing",
+    .reference("ios/PER-3", "adr/PEA-1"))
   func data() throws {
     let fixture = PersistenceFixture()
     let store = try fixture.open()
@@ -33,7 +36,7 @@ struct PersistenceTests {
     #expect(try store.loadData("CAF\u{C9}") == nil)
   }
 
-  @Test("Everything is wiped on demand (ios/PER-1)")
+  @Test("Everything is wiped on demand", .reference("ios/PER-1"))
   func clear() throws {
     let fixture = PersistenceFixture()
     let store = try fixture.open()
@@ -45,7 +48,9 @@ struct PersistenceTests {
     #expect(try fixture.open().loadData("0") == [2])
   }
 
-  @Test("It is sealed by default; without a key that is an error (ios/PER-5, PER-6; adr/PEA-2)")
+  @Test(
+    "It is sealed by default; without a key that is an error",
+    .reference("ios/PER-5", "ios/PER-6", "adr/PEA-2"))
   func secure() throws {
     let fixture = PersistenceFixture()
     let missing = reason { _ = try Persistence(folder: fixture.folder, key: nil) }
@@ -74,7 +79,9 @@ struct PersistenceTests {
     #expect(try fixture.open().loadData("a plain name") == Array("a plain secret".utf8))
   }
 
-  @Test("A store in plain mode keeps what it is given, and is no sealed one (ios/PER-5; adr/PEB-1)")
+  @Test(
+    "A store in plain mode keeps what it is given, and is no sealed one",
+    .reference("ios/PER-5", "adr/PEB-1"))
   func plain() throws {
     let fixture = PersistenceFixture()
     let store = try fixture.open(isSecure: false)
@@ -84,7 +91,7 @@ struct PersistenceTests {
     #expect(reason { _ = try fixture.open() } == .otherMode)
   }
 
-  @Test("A key is generated, each another, of the one algorithm (adr/PEA-3)")
+  @Test("A key is generated, each another, of the one algorithm", .reference("adr/PEA-3"))
   func generatedKey() throws {
     let fixture = PersistenceFixture()
     let key = try Persistence.generateSecretKey(algorithm: "AES")
@@ -95,7 +102,7 @@ struct PersistenceTests {
     #expect(try Persistence(folder: fixture.folder, key: key).loadData("a") == [1])
   }
 
-  @Test("Changing the mode removes all data, which the caller confirms (adr/PEA-4)")
+  @Test("Changing the mode removes all data, which the caller confirms", .reference("adr/PEA-4"))
   func mode() throws {
     let fixture = PersistenceFixture()
     let store = try fixture.open()
@@ -121,7 +128,7 @@ struct PersistenceTests {
     #expect(try fixture.contents().count == 1)
   }
 
-  @Test("Changing the folder moves all data, which the caller confirms (adr/PEA-5)")
+  @Test("Changing the folder moves all data, which the caller confirms", .reference("adr/PEA-5"))
   func folder() throws {
     let fixture = PersistenceFixture()
     let store = try fixture.open()
@@ -144,7 +151,7 @@ struct PersistenceTests {
     #expect(try store.loadData("a") == [1])
   }
 
-  @Test("Threads store and load at the same time; each finds whole data (adr/PEA-6)")
+  @Test("Threads store and load at the same time; each finds whole data", .reference("adr/PEA-6"))
   func threads() throws {
     let fixture = PersistenceFixture()
     let store = try fixture.open()

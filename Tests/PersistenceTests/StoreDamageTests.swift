@@ -1,6 +1,7 @@
 import FerryCrypto
 import FerryFaultFiles
 import FerryPersistence
+import FerryTestTraits
 import FerryWorld
 import Foundation
 import Testing
@@ -174,7 +175,7 @@ struct StoreDamageTests {
     }
   }
 
-  @Test("A move to another disk that is killed at any step loses nothing (adr/PEA-5)")
+  @Test("A move to another disk that is killed at any step loses nothing", .reference("adr/PEA-5"))
   func killedMove() throws {
     var isMade = false
     var step = 3

@@ -1,4 +1,5 @@
 import FerryPersistence
+import FerryTestTraits
 import Foundation
 import Testing
 
@@ -35,7 +36,9 @@ private final class WordCache: StorableCache {
 
 @Suite("Stored caches")
 struct StoredCacheTests {
-  @Test("A cache is stored under its id or a name, and loaded (ios/PER-2, CAC-11; adr/SET-4)")
+  @Test(
+    "A cache is stored under its id or a name, and loaded",
+    .reference("ios/PER-2", "ios/CAC-11", "adr/SET-4"))
   func caches() throws {
     let fixture = PersistenceFixture()
     let store = try fixture.open()
@@ -56,7 +59,9 @@ struct StoredCacheTests {
     #expect(try !store.loadCache("words", into: loaded))
   }
 
-  @Test("Loading comes in three stages: document, entries, finished (adr/PEA-8, C-13)")
+  @Test(
+    "Loading comes in three stages: document, entries, finished",
+    .reference("adr/PEA-8", "adr/C-13"))
   func stages() throws {
     let fixture = PersistenceFixture()
     let store = try fixture.open()
@@ -68,7 +73,7 @@ struct StoredCacheTests {
     #expect(loaded.calls == ["head", "entries", "entries", "finished"])
   }
 
-  @Test("A cache that refuses to be stored leaves the one before (adr/PEA-1)")
+  @Test("A cache that refuses to be stored leaves the one before", .reference("adr/PEA-1"))
   func refusing() throws {
     let fixture = PersistenceFixture()
     let store = try fixture.open()

@@ -1,4 +1,5 @@
 import FerryPersistence
+import FerryTestTraits
 import Foundation
 import Synchronization
 import Testing
@@ -51,7 +52,7 @@ struct StoredObjectTests {
   private let sample = Address(
     street: "Größe \u{1F511}", number: -7, isHome: true, weight: -.infinity, photo: [0, 255])
 
-  @Test("An object writes itself and fills another one (adr/PEA-1, PEA-7)")
+  @Test("An object writes itself and fills another one", .reference("adr/PEA-1", "adr/PEA-7"))
   func objects() throws {
     let fixture = PersistenceFixture()
     let store = try fixture.open()
@@ -68,7 +69,7 @@ struct StoredObjectTests {
     #expect(object == sample)
   }
 
-  @Test("An object that reads other than it writes is told (adr/PEA-7)")
+  @Test("An object that reads other than it writes is told", .reference("adr/PEA-7"))
   func uneven() throws {
     let fixture = PersistenceFixture()
     let store = try fixture.open()
@@ -90,7 +91,7 @@ struct StoredObjectTests {
     #expect(try fixture.contents().count == 2)
   }
 
-  @Test("Codable values are stored by name (ios/PER-4; adr/PEB-4)")
+  @Test("Codable values are stored by name", .reference("ios/PER-4", "adr/PEB-4"))
   func coded() throws {
     let fixture = PersistenceFixture()
     let store = try fixture.open()
@@ -107,7 +108,8 @@ struct StoredObjectTests {
     #expect(try store.loadSerializable([String: Bool].self, "b") == ["b": true])
   }
 
-  @Test("A stream comes back in pieces of any size (adr/PEA-1)", arguments: [true, false])
+  @Test(
+    "A stream comes back in pieces of any size", .reference("adr/PEA-1"), arguments: [true, false])
   func streams(_ isSecure: Bool) throws {
     let fixture = PersistenceFixture()
     let store = try fixture.open(isSecure: isSecure)
@@ -133,7 +135,9 @@ struct StoredObjectTests {
     #expect(try store.loadDataStream("other") == nil)
   }
 
-  @Test("What is not closed is not stored, and a source that fails changes nothing (adr/PEA-1)")
+  @Test(
+    "What is not closed is not stored, and a source that fails changes nothing",
+    .reference("adr/PEA-1"))
   func unclosed() throws {
     let fixture = PersistenceFixture()
     let store = try fixture.open()

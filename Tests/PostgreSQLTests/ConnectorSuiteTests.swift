@@ -1,7 +1,8 @@
 import FerryConformance
+import FerryTestTraits
 import Testing
 
-@Suite("PostgreSQL keeps the contract of a connector (sync/P25, sync/Q11)")
+@Suite("PostgreSQL keeps the contract of a connector", .reference("sync/P25", "sync/Q11"))
 struct PostgreSQLSuiteTests {
   @Test("PostgreSQL", arguments: ConnectorSuite.cases)
   func postgresql(_ one: ConnectorCase) throws {

@@ -2,6 +2,7 @@ import FerryConnector
 import FerryModel
 import FerryPostgreSQL
 import FerryPostgreSQLConnector
+import FerryTestTraits
 import Testing
 
 @Suite("A server and its role in a database of PostgreSQL")
@@ -66,7 +67,9 @@ struct ServerTests {
       try stage.other.rows("SELECT name FROM item ORDER BY id").texts == [["ada"], [""]])
   }
 
-  @Test("The customer's own rules know the trace of a change, and none is left behind (adr/BTX-2)")
+  @Test(
+    "The customer's own rules know the trace of a change, and none is left behind",
+    .reference("adr/BTX-2"))
   func trace() throws {
     let stage = try ReplayStage(
       """

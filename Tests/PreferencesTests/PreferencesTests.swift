@@ -1,4 +1,5 @@
 import FerryPreferences
+import FerryTestTraits
 import FerryWorld
 import Foundation
 import Observation
@@ -67,7 +68,8 @@ struct PreferencesTests {
   let size = PreferenceKey<Int>("size", default: 12, in: 6...72)
 
   @Test(
-    "Every part's defaults are in one place, and hold until something is set (adr/PRF-1, PRF-13)"
+    "Every part's defaults are in one place, and hold until something is set",
+    .reference("adr/PRF-1", "adr/PRF-13")
   )
   func defaults() throws {
     let preferences = try open()
@@ -88,7 +90,7 @@ struct PreferencesTests {
     #expect(preferences.names.isEmpty)
   }
 
-  @Test("Each type comes back as it was set, at its limits too (adr/PRF-2)")
+  @Test("Each type comes back as it was set, at its limits too", .reference("adr/PRF-2"))
   func types() throws {
     let store = MemoryStore()
     let preferences = try open(store)
@@ -114,7 +116,7 @@ struct PreferencesTests {
     #expect(error?.code == .invalidValue)
   }
 
-  @Test("Both spellings of the secure mode are one preference (adr/C-16)")
+  @Test("Both spellings of the secure mode are one preference", .reference("adr/C-16"))
   func twoSpellings() throws {
     let key = KnownPreferences.isPersistenceSecure
     for (set, read) in [
@@ -129,7 +131,7 @@ struct PreferencesTests {
     }
   }
 
-  @Test("Texts are read as the type of the key: the string-only store (adr/PRF-3)")
+  @Test("Texts are read as the type of the key: the string-only store", .reference("adr/PRF-3"))
   func texts() throws {
     let preferences = try open()
     try preferences.setText("SAPPASSPORT_ENABLED", to: "true")
@@ -147,7 +149,9 @@ struct PreferencesTests {
     #expect(preferences.value(of: KnownPreferences.httpsPort) == 443)
   }
 
-  @Test("Reset brings one default or all back; remove of what is not there is an error (adr/PRF-4)")
+  @Test(
+    "Reset brings one default or all back; remove of what is not there is an error",
+    .reference("adr/PRF-4"))
   func reset() throws {
     let preferences = try open()
     try preferences.set(theme, to: "dark")
@@ -167,7 +171,8 @@ struct PreferencesTests {
   }
 
   @Test(
-    "An app's own keys are kept like those of the parts, and survive a restart (adr/PRF-5, PRF-9)")
+    "An app's own keys are kept like those of the parts, and survive a restart",
+    .reference("adr/PRF-5", "adr/PRF-9"))
   func restart() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -184,7 +189,8 @@ struct PreferencesTests {
   }
 
   @Test(
-    "A listener hears each change of its key alone, once, in order, until cancelled (adr/PRF-6)")
+    "A listener hears each change of its key alone, once, in order, until cancelled",
+    .reference("adr/PRF-6"))
   func listeners() throws {
     let preferences = try open()
     let heard = Heard<String>()
@@ -223,7 +229,9 @@ struct PreferencesTests {
     #expect(sizes.all.last == preferences.value(of: size))
   }
 
-  @Test("A value outside the range is an error by name, and the old value stays (adr/PRF-7)")
+  @Test(
+    "A value outside the range is an error by name, and the old value stays",
+    .reference("adr/PRF-7"))
   func validation() throws {
     let store = MemoryStore()
     let preferences = try open(store)
@@ -239,7 +247,8 @@ struct PreferencesTests {
   }
 
   @Test(
-    "A wrong value in the store is dropped, its default holds, and a record says so (adr/PRF-7)")
+    "A wrong value in the store is dropped, its default holds, and a record says so",
+    .reference("adr/PRF-7"))
   func wrongValues() throws {
     let log = HeardLog()
     let store = MemoryStore(
@@ -269,7 +278,8 @@ struct PreferencesTests {
   }
 
   @Test(
-    "Nothing is heard before the key's part runs; a value is validated before too (adr/PRF-8, PRF-11)"
+    "Nothing is heard before the key's part runs; a value is validated before too",
+    .reference("adr/PRF-8", "adr/PRF-11")
   )
   func parts() throws {
     let preferences = try open()
@@ -290,7 +300,7 @@ struct PreferencesTests {
   }
 
   @Test(
-    "A key that names a secret is refused, a passport is none (adr/PRF-9)",
+    "A key that names a secret is refused, a passport is none", .reference("adr/PRF-9"),
     arguments: [
       ("userPassword", true), ("API_KEY", true), ("accessToken", true), ("x.secret", true),
       ("PIN", true), ("DB-ENCRYPTION-KEY", true), ("SAPPASSPORT_ENABLED", false),
@@ -310,7 +320,8 @@ struct PreferencesTests {
     }
   }
 
-  @Test("A snapshot brings all values back elsewhere, and tells what differs (adr/PRF-10)")
+  @Test(
+    "A snapshot brings all values back elsewhere, and tells what differs", .reference("adr/PRF-10"))
   func snapshot() throws {
     let first = try open()
     try first.set(theme, to: "dark")
@@ -325,7 +336,9 @@ struct PreferencesTests {
     #expect(second.snapshot() == first.snapshot())
   }
 
-  @Test("A view reads and sets a preference, and sees why a value was refused (adr/PRF-12)")
+  @Test(
+    "A view reads and sets a preference, and sees why a value was refused", .reference("adr/PRF-12")
+  )
   func observed() throws {
     let preferences = try open()
     let model = try ObservedPreference(preferences, size)

@@ -1,4 +1,5 @@
 import Ferry
+import FerryTestTraits
 import Foundation
 import Testing
 
@@ -51,7 +52,8 @@ struct ReadmeTests {
     #expect("\(drafts.last?.bookingID ?? 0)" == "new")
   }
 
-  @Test("Its code works without a network: the booking is saved and submitted (sync/P1)")
+  @Test(
+    "Its code works without a network: the booking is saved and submitted", .reference("sync/P1"))
   func withoutNetwork() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(
       path: "ferry-\(UUID().uuidString)")

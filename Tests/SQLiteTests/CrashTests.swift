@@ -1,10 +1,11 @@
 import FerryFaultVFS
 import FerrySQLite
+import FerryTestTraits
 import Testing
 
 @Suite("After any crash", .serialized)
 struct CrashTests {
-  @Test("A sealed database opens, is sound and holds what was promised (facts/5.23)")
+  @Test("A sealed database opens, is sound and holds what was promised", .reference("facts/5.23"))
   func matrix() async throws {
     let reports = try await CrashTests.all(CrashMatrix.Mode.allCases) {
       try await $0.crashes(seeds: 0..<2)

@@ -1,4 +1,5 @@
 import FerryModel
+import FerryTestTraits
 import FerryWire
 import FerryWorld
 import Testing
@@ -23,7 +24,8 @@ final class ActivationTests {
   }
 
   @Test(
-    "facts/2.10: a code is good for one device and 72 hours, and a lost answer may be asked for again"
+    "A code is good for one device and 72 hours, and a lost answer may be asked for again",
+    .reference("facts/2.10")
   )
   func once() throws {
     let made = try bench.service.makeActivation(of: "anna", template: nil)
@@ -51,7 +53,9 @@ final class ActivationTests {
     #expect(try bench.service.devices().filter { $0.state == .activating }.isEmpty)
   }
 
-  @Test("sync/I7, Q10: an inactive device leaves the register with its subscription and parameters")
+  @Test(
+    "An inactive device leaves the register with its subscription and parameters",
+    .reference("sync/I7", "sync/Q10"))
   func inactive() throws {
     let pair = try bench.service.login(
       users.authenticate(user: "anna", password: ""), device: "phone")
@@ -79,7 +83,8 @@ final class ActivationTests {
   }
 
   @Test(
-    "sync/Q3, M23: the register has one subscription of a device, accepted or refused with its cause"
+    "The register has one subscription of a device, accepted or refused with its cause",
+    .reference("sync/Q3", "sync/M23")
   )
   func subscription() throws {
     let pair = try bench.service.login(

@@ -2,6 +2,7 @@ import FerryConnector
 import FerryCrypto
 import FerryModel
 import FerrySQLite
+import FerryTestTraits
 import FerryWire
 import Testing
 
@@ -59,7 +60,8 @@ struct ContentTests {
   }
 
   @Test(
-    "An operation is performed when its content has arrived, and not before; a restart keeps what came (sync/P25)"
+    "An operation is performed when its content has arrived, and not before; a restart keeps what came",
+    .reference("sync/P25")
   )
   func arrives() throws {
     let bench = try bench()
@@ -124,7 +126,8 @@ struct ContentTests {
   }
 
   @Test(
-    "What is left of a group does not wait for a content that its device has no more (sync/P25)"
+    "What is left of a group does not wait for a content that its device has no more",
+    .reference("sync/P25")
   )
   func lostMember() throws {
     let bench = try bench()
@@ -165,7 +168,8 @@ struct ContentTests {
   }
 
   @Test(
-    "Pieces that make no sense, or are not this user's, are refused and leave nothing (sync/M12)")
+    "Pieces that make no sense, or are not this user's, are refused and leave nothing",
+    .reference("sync/M12"))
   func nonsense() throws {
     let bench = try bench { $0.contentBytesPerUser = 90 }
     let device = try Device(bench).exchange()
@@ -184,7 +188,8 @@ struct ContentTests {
   }
 
   @Test(
-    "A content that is another than the change names makes the change refused, and is let go of (sync/P15)"
+    "A content that is another than the change names makes the change refused, and is let go of",
+    .reference("sync/P15")
   )
   func wrong() throws {
     let bench = try bench()
@@ -200,7 +205,9 @@ struct ContentTests {
     #expect(try stored(bench) == [0, 0])
   }
 
-  @Test("What a change of unknown outcome brought is kept until somebody has decided (sync/P25)")
+  @Test(
+    "What a change of unknown outcome brought is kept until somebody has decided",
+    .reference("sync/P25"))
   func unknown() throws {
     let bench = try bench()
     bench.business.remembers = false

@@ -1,5 +1,6 @@
 import FerryConnector
 import FerryModel
+import FerryTestTraits
 import FerryWire
 import Testing
 
@@ -20,7 +21,9 @@ import Testing
     return bench
   }
 
-  @Test("A load becomes rows of the device's own partitions and one checkpoint (sync/Q3, Q4)")
+  @Test(
+    "A load becomes rows of the device's own partitions and one checkpoint",
+    .reference("sync/Q3", "sync/Q4"))
   func firstImport() throws {
     let bench = try shop()
     try bench.load()
@@ -35,7 +38,7 @@ import Testing
     #expect(device.welcome?.expectedRows == 4)
   }
 
-  @Test("A delta brings only what changed since (sync/Q4)")
+  @Test("A delta brings only what changed since", .reference("sync/Q4"))
   func delta() throws {
     let bench = try shop()
     try bench.load()

@@ -1,5 +1,6 @@
 import FerryConnector
 import FerryModel
+import FerryTestTraits
 import FerryWire
 import Testing
 
@@ -36,7 +37,8 @@ import Testing
   }
 
   @Test(
-    "A channel streams what changed and stirs only those whom it concerns (sync/Q5, M26, facts/5.6)"
+    "A channel streams what changed and stirs only those whom it concerns",
+    .reference("sync/Q5", "sync/M26", "facts/5.6")
   )
   func channelStreams() throws {
     let anna = Device(bench)
@@ -74,7 +76,8 @@ import Testing
   }
 
   @Test(
-    "A channel that pulls nothing only stirs, and names batches that ended (sync/Q8, R17, R23, RC4, Q5)"
+    "A channel that pulls nothing only stirs, and names batches that ended",
+    .reference("sync/Q8", "sync/R17", "sync/R23", "sync/RC4", "sync/Q5")
   )
   func stirs() throws {
     let device = Device(bench)

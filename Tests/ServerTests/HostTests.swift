@@ -1,5 +1,6 @@
 import FerryConnector
 import FerryModel
+import FerryTestTraits
 import FerryWire
 import FerryWorld
 import Foundation
@@ -26,7 +27,7 @@ import Testing
     }
   }
 
-  @Test("A channel that is just about to wait misses no change (sync/M26)")
+  @Test("A channel that is just about to wait misses no change", .reference("sync/M26"))
   func nothingMissed() async throws {
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("ferry-host-\(UUID().uuidString)").path

@@ -1,5 +1,6 @@
 import FerryConnector
 import FerryModel
+import FerryTestTraits
 import FerryWire
 import Testing
 
@@ -36,7 +37,8 @@ import Testing
   }
 
   @Test(
-    "An accepted change is answered at the version whose checkpoint shows it (sync/P7, P8, RC8)")
+    "An accepted change is answered at the version whose checkpoint shows it",
+    .reference("sync/P7", "sync/P8", "sync/RC8"))
   func accepted() throws {
     let (id, bytes) = ship("Bergen")
     try send((id, bytes))
@@ -64,7 +66,8 @@ import Testing
     #expect(try bench.service.nextReplays(limit: 9).isEmpty)
   }
 
-  @Test("The answer of a create carries the key that the business system gave (sync/P8)")
+  @Test(
+    "The answer of a create carries the key that the business system gave", .reference("sync/P8"))
   func create() throws {
     let (id, bytes) = bench.operation(
       Shop.order, .create, nil, changed: [1: .integer(1), 2: .text("new")])
@@ -76,7 +79,8 @@ import Testing
   }
 
   @Test(
-    "A refusal carries a log record with all its fields (sync/P6, P15, P16, P17, Q6, facts/5.21)")
+    "A refusal carries a log record with all its fields",
+    .reference("sync/P6", "sync/P15", "sync/P16", "sync/P17", "sync/Q6", "facts/5.21"))
   func refused() throws {
     let (id, bytes) = ship("forbidden")
     try send((id, bytes))
@@ -93,7 +97,8 @@ import Testing
       ])
   }
 
-  @Test("A conflict shows both values, and the device gets the present row (facts/5.8)")
+  @Test(
+    "A conflict shows both values, and the device gets the present row", .reference("facts/5.8"))
   func conflict() throws {
     bench.business.put(Shop.order, Shop.order(10, 1, "Paris"))
     let (id, bytes) = ship("Bergen")
@@ -107,7 +112,7 @@ import Testing
     #expect(device.shown.contains("Order 10 [10,1,\"Paris\"]"))
   }
 
-  @Test("The same operation sent often is performed once (sync/P25)")
+  @Test("The same operation sent often is performed once", .reference("sync/P25"))
   func duplicate() throws {
     let (id, bytes) = ship("Bergen")
     try send((id, bytes), (id, bytes))
@@ -182,7 +187,9 @@ import Testing
     #expect(device.checkpoint != nil)
   }
 
-  @Test("An object of another user's partition is refused with 403, before and after (sync/Q2)")
+  @Test(
+    "An object of another user's partition is refused with 403, before and after",
+    .reference("sync/Q2"))
   func rights() throws {
     let theirs = ship("mine", base: "Rome", of: 20)
     let away = bench.operation(
@@ -267,7 +274,9 @@ import Testing
     #expect(bench.business.rows["Order"]?[ten]?[2] == .text("Narvik"))
   }
 
-  @Test("An outcome that broke off is recalled, not repeated, and its row is read (sync/P8)")
+  @Test(
+    "An outcome that broke off is recalled, not repeated, and its row is read",
+    .reference("sync/P8"))
   func recalled() throws {
     bench.business.breaksAfterWork = true
     let change = ship("Bergen")
@@ -294,7 +303,7 @@ import Testing
     #expect(device.shown.contains("Order 10 [10,1,\"Bergen\"]"))
   }
 
-  @Test("A claim found after a crash is recalled before anything else (sync/RC13)")
+  @Test("A claim found after a crash is recalled before anything else", .reference("sync/RC13"))
   func crashAfterPerform() throws {
     let change = ship("Bergen")
     try send(change)
@@ -336,7 +345,8 @@ import Testing
     #expect(device.answers[id]?.outcome == .replayResult)
   }
 
-  @Test("Accepted waits until the row that was touched meanwhile is read again (sync/P8)")
+  @Test(
+    "Accepted waits until the row that was touched meanwhile is read again", .reference("sync/P8"))
   func touchedMeanwhile() throws {
     let change = ship("Bergen")
     try send(change)
@@ -360,7 +370,9 @@ import Testing
     #expect(device.shown.contains("Product 1 [1,\"coffee\"]"))
   }
 
-  @Test("Several replays are answered by id, each when it ends (sync/P24, RC1, RC2)")
+  @Test(
+    "Several replays are answered by id, each when it ends",
+    .reference("sync/P24", "sync/RC1", "sync/RC2"))
   func several() throws {
     let first = ship("Bergen")
     let second = bench.operation(

@@ -1,5 +1,6 @@
 import FerryCrypto
 import FerryModel
+import FerryTestTraits
 import FerryWorld
 import Testing
 
@@ -21,7 +22,7 @@ import Testing
     }
   }
 
-  @Test("A login gives a token that says who and what (sync/I1, M15)")
+  @Test("A login gives a token that says who and what", .reference("sync/I1", "sync/M15"))
   func login() throws {
     let record = try users.authenticate(user: "anna", password: "secret")
     let pair = try bench.service.login(record, device: "phone")
@@ -34,7 +35,7 @@ import Testing
     #expect(identity.expires.milliseconds == now + 900_000)
   }
 
-  @Test("A wrong name and a wrong password are told alike (sync/M16)")
+  @Test("A wrong name and a wrong password are told alike", .reference("sync/M16"))
   func wrong() throws {
     var errors: [ServerError] = []
     for (user, password) in [("anna", "guess"), ("nobody", "secret")] {

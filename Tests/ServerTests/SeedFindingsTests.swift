@@ -1,5 +1,6 @@
 import FerryConnector
 import FerryModel
+import FerryTestTraits
 import FerryWire
 import Testing
 
@@ -273,7 +274,8 @@ struct SeedFindingsTests {
   }
 
   @Test(
-    "What a restored server may have performed is unknown where nobody remembers, and not performed (sync/RC13)"
+    "What a restored server may have performed is unknown where nobody remembers, and not performed",
+    .reference("sync/RC13")
   )
   func mayHaveRunForgotten() throws {
     bench.business.remembers = false

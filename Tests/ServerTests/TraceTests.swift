@@ -1,6 +1,7 @@
 import FerryConnector
 import FerryHTTP
 import FerryModel
+import FerryTestTraits
 import FerryTrace
 import FerryWire
 import FerryWorld
@@ -92,7 +93,8 @@ struct TraceTests {
   }
 
   @Test(
-    "A device's trace id is in the log of the request, of the operation, and with the business system (ios/SRV-23; adr/BTX-2)"
+    "A device's trace id is in the log of the request, of the operation, and with the business system",
+    .reference("ios/SRV-23", "adr/BTX-2")
   )
   func oneID() async throws {
     let seen = TakingConnector.Seen()
@@ -159,7 +161,8 @@ struct TraceTests {
   }
 
   @Test(
-    "A passport alone is a trace, and its flags say how much the server records (ios/SRV-23)",
+    "A passport alone is a trace, and its flags say how much the server records",
+    .reference("ios/SRV-23"),
     arguments: [
       (TraceLevel.clientOnly, nil), (.low, nil), (.medium, RequestTrace.Level.medium),
       (.high, .high),
@@ -188,7 +191,9 @@ struct TraceTests {
     }
   }
 
-  @Test("A level below medium records the request alone; high records sizes too (ios/SRV-23)")
+  @Test(
+    "A level below medium records the request alone; high records sizes too",
+    .reference("ios/SRV-23"))
   func levels() async throws {
     for (level, operations, hasSizes) in [
       (TraceLevel.low, 0, false), (.medium, 1, false), (.high, 1, true),

@@ -1,4 +1,5 @@
 import FerrySimulation
+import FerryTestTraits
 import FerryWorld
 import Testing
 
@@ -15,7 +16,8 @@ struct SeedTests {
   }
 
   @Test(
-    "sync/P11, P23, P25, P26: whatever the network, disks, copies and clocks do, every invariant holds in ten seeds, and what can go wrong does"
+    "Whatever the network, disks, copies and clocks do, every invariant holds in ten seeds, and what can go wrong does",
+    .reference("sync/P11", "sync/P23", "sync/P25", "sync/P26")
   )
   func holds() async {
     let results = await results(6...15, steps: 500)

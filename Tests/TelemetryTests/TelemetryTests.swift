@@ -2,6 +2,7 @@ import FerryHTTP
 import FerryHTTPClient
 import FerryLogger
 import FerryTelemetry
+import FerryTestTraits
 import FerryTrace
 import FerryWorld
 import Synchronization
@@ -48,7 +49,9 @@ struct TelemetryTests {
 
   private func controller() -> TraceController { TraceController(world: .system()) }
 
-  @Test("While no trace runs a request is as it was, and nothing is kept (ios/TRC-14; adr/PAS-1)")
+  @Test(
+    "While no trace runs a request is as it was, and nothing is kept",
+    .reference("ios/TRC-14", "adr/PAS-1"))
   func off() async throws {
     let (trace, transport) = (controller(), GivenTransport(status: 200))
     let traced = TracedTransport(transport, trace: trace)
@@ -59,7 +62,8 @@ struct TelemetryTests {
   }
 
   @Test(
-    "Each request has its own passport and ids, and is recorded with times and sizes (ios/TRC-14, TRC-1; adr/BTX-2, BTX-4)"
+    "Each request has its own passport and ids, and is recorded with times and sizes",
+    .reference("ios/TRC-14", "ios/TRC-1", "adr/BTX-2", "adr/BTX-4")
   )
   func on() async throws {
     let (trace, transport) = (controller(), GivenTransport(status: 201))
@@ -118,7 +122,7 @@ struct TelemetryTests {
     #expect(transport.requests.withLock { $0[0].headers["traceparent"] } == nil)
   }
 
-  @Test("At level 0 headers ask no server to trace (ios/TRC-8)")
+  @Test("At level 0 headers ask no server to trace", .reference("ios/TRC-8"))
   func clientOnly() async throws {
     let (trace, transport) = (controller(), GivenTransport(status: 200))
     trace.level = .clientOnly
@@ -127,7 +131,9 @@ struct TelemetryTests {
     #expect(transport.requests.withLock { $0[0].headers["traceparent"]?.hasSuffix("-00") } == true)
   }
 
-  @Test("A function of the app takes each body; where it throws, the records stay (adr/SV-35)")
+  @Test(
+    "A function of the app takes each body; where it throws, the records stay",
+    .reference("adr/SV-35"))
   func function() async throws {
     let taken = Mutex<[String]>([])
     let isAway = Mutex(true)
@@ -152,7 +158,8 @@ struct TelemetryTests {
   }
 
   @Test(
-    "Logs and traces leave by POST with a deadline; a refusal is an error (ios/TRC-9; adr/BTX-8)")
+    "Logs and traces leave by POST with a deadline; a refusal is an error",
+    .reference("ios/TRC-9", "adr/BTX-8"))
   func uploads() async throws {
     let trace = controller()
     trace.start()

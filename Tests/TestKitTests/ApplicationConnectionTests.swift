@@ -1,6 +1,7 @@
 import Ferry
 import FerryReference
 import FerryTestKit
+import FerryTestTraits
 import Foundation
 import Synchronization
 import Testing
@@ -47,7 +48,8 @@ struct ApplicationConnectionTests: TradeSuite {
   }
 
   @Test(
-    "The server is set before and after the registration, and its name and port are read back (ios/APP-2, SET-3, SET-4; adr/CON-1, CON-5)"
+    "The server is set before and after the registration, and its name and port are read back",
+    .reference("ios/APP-2", "ios/SET-3", "ios/SET-4", "adr/CON-1", "adr/CON-5")
   )
   func serverReadBack() async throws {
     let server = try await Trade.server()
@@ -74,7 +76,10 @@ struct ApplicationConnectionTests: TradeSuite {
   }
 
   @Test(
-    "The registration is asynchronous, its handler hears each state, and the app asks whether it is registered (ios/APP-6, APP-8, APP-9, LSN-5; adr/REG-1, REG-4, REG-5, REG-8, LIF-3)"
+    "The registration is asynchronous, its handler hears each state, and the app asks whether it is registered",
+    .reference(
+      "ios/APP-6", "ios/APP-8", "ios/APP-9", "ios/LSN-5", "adr/REG-1", "adr/REG-4", "adr/REG-5",
+      "adr/REG-8", "adr/LIF-3")
   )
   func registration() async throws {
     let server = try await Trade.server()
@@ -113,7 +118,8 @@ struct ApplicationConnectionTests: TradeSuite {
   }
 
   @Test(
-    "An activation code registers a user whom the operator has made before (ios/APP-7; adr/REG-3, SV-3)"
+    "An activation code registers a user whom the operator has made before",
+    .reference("ios/APP-7", "adr/REG-3", "adr/SV-3")
   )
   func activation() async throws {
     let server = try await Trade.server()
@@ -132,7 +138,8 @@ struct ApplicationConnectionTests: TradeSuite {
   }
 
   @Test(
-    "A deleted connection is gone at the server, and deleting it again does nothing (ios/APP-10; adr/REG-6)"
+    "A deleted connection is gone at the server, and deleting it again does nothing",
+    .reference("ios/APP-10", "adr/REG-6")
   )
   func deleted() async throws {
     let server = try await Trade.server()
@@ -153,7 +160,8 @@ struct ApplicationConnectionTests: TradeSuite {
   }
 
   @Test(
-    "The client stops with all its traffic, starts, and starts again (ios/PSH-8; adr/LIF-1)")
+    "The client stops with all its traffic, starts, and starts again",
+    .reference("ios/PSH-8", "adr/LIF-1"))
   func stopAndStart() async throws {
     let server = try await Trade.server()
     let database = try database(server)
@@ -175,7 +183,8 @@ struct ApplicationConnectionTests: TradeSuite {
   }
 
   @Test(
-    "Settings come with the registration, and each later change reaches the listener by its name (ios/LSN-4, SRV-12; adr/STG-4, LIF-5, SV-9)"
+    "Settings come with the registration, and each later change reaches the listener by its name",
+    .reference("ios/LSN-4", "ios/SRV-12", "adr/STG-4", "adr/LIF-5", "adr/SV-9")
   )
   func settings() async throws {
     let server = try await Trade.server()
@@ -193,7 +202,7 @@ struct ApplicationConnectionTests: TradeSuite {
     await server.stop()
   }
 
-  @Test("What the device keeps is wiped without a word to the server (adr/REG-7)")
+  @Test("What the device keeps is wiped without a word to the server", .reference("adr/REG-7"))
   func wiped() async throws {
     let server = try await Trade.server()
     let database = try await server.database(user: "nancy")

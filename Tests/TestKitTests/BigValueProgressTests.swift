@@ -1,5 +1,6 @@
 import Ferry
 import FerryReference
+import FerryTestTraits
 import Synchronization
 import Testing
 
@@ -55,7 +56,8 @@ struct BigValueProgressTests {
   }
 
   @Test(
-    "A photo of 20 MB going up behind its row, and coming down, is told by value, bytes done and bytes in all, at most once a percent (facts/1.5, sync/P22)"
+    "A photo of 20 MB going up behind its row, and coming down, is told by value, bytes done and bytes in all, at most once a percent",
+    .reference("facts/1.5", "sync/P22")
   )
   func upAndDown() async throws {
     let server = try await album()
@@ -96,7 +98,9 @@ struct BigValueProgressTests {
     #expect(other.progress.allSatisfy { $0.direction == .download && $0.sizeBytes == size })
   }
 
-  @Test("Whoever waits for an answer has it, though the background is stopped under way (sync/R8)")
+  @Test(
+    "Whoever waits for an answer has it, though the background is stopped under way",
+    .reference("sync/R8"))
   func stopped() async throws {
     let server = try await album()
     let stopper = Stopper()

@@ -2,6 +2,7 @@ import Ferry
 import FerryModel
 import FerryReference
 import FerrySQLite
+import FerryTestTraits
 import FerryWorld
 import Foundation
 import Testing
@@ -91,7 +92,8 @@ struct BigValueTests {
   }
 
   @Test(
-    "A photo added offline arrives with its row, and another device downloads it when asked (facts/1.5)"
+    "A photo added offline arrives with its row, and another device downloads it when asked",
+    .reference("facts/1.5")
   )
   func circle() async throws {
     let server = try await album()
@@ -130,7 +132,8 @@ struct BigValueTests {
   }
 
   @Test(
-    "Cut at any piece, the upload goes on where the server has it; at most one piece is sent twice (sync/P1)",
+    "Cut at any piece, the upload goes on where the server has it; at most one piece is sent twice",
+    .reference("sync/P1"),
     arguments: CuttingNetwork.Cut.allCases)
   func everyPiece(cut: CuttingNetwork.Cut) async throws {
     let server = try await album()
@@ -166,7 +169,9 @@ struct BigValueTests {
     await server.stop()
   }
 
-  @Test("A token that ends in the middle of an upload is renewed, and the upload goes on (sync/P1)")
+  @Test(
+    "A token that ends in the middle of an upload is renewed, and the upload goes on",
+    .reference("sync/P1"))
   func tokenEnds() async throws {
     let server = try await album()
     let bytes = picture(1_000_000)
@@ -192,7 +197,9 @@ struct BigValueTests {
     await server.stop()
   }
 
-  @Test("A refused photo keeps its content; corrected, it is not sent a second time (sync/P15)")
+  @Test(
+    "A refused photo keeps its content; corrected, it is not sent a second time",
+    .reference("sync/P15"))
   func refused() async throws {
     let server = try await album()
     try await withFolder { folder in
@@ -227,7 +234,9 @@ struct BigValueTests {
     await server.stop()
   }
 
-  @Test("Too large, and damaged on the device: refused like any change, with the reason (sync/P15)")
+  @Test(
+    "Too large, and damaged on the device: refused like any change, with the reason",
+    .reference("sync/P15"))
   func unfit() async throws {
     let server = try await TestServer(Photo.package, bigValueBytes: 1_000_000)
     let database = try await server.database(user: "nancy", claims: BigValueTests.claims)
@@ -274,7 +283,9 @@ struct BigValueTests {
     await server.stop()
   }
 
-  @Test("A photo that somebody else replaced meanwhile is a conflict, as any value is (sync/Q11)")
+  @Test(
+    "A photo that somebody else replaced meanwhile is a conflict, as any value is",
+    .reference("sync/Q11"))
   func conflict() async throws {
     let server = try await album()
     try await server.insert(
@@ -359,7 +370,7 @@ struct BigValueTests {
     await server.stop()
   }
 
-  @Test("Nobody downloads, and nobody sends, what is not theirs (sync/M12)")
+  @Test("Nobody downloads, and nobody sends, what is not theirs", .reference("sync/M12"))
   func rights() async throws {
     let server = try await album()
     try await server.insert(

@@ -2,6 +2,7 @@ import Ferry
 import FerryMemoryConnector
 import FerryModel
 import FerryTestKit
+import FerryTestTraits
 import Testing
 
 /// Baskets own items, items own remarks; the business system gives a basket its key.
@@ -96,7 +97,9 @@ struct GraphTests {
     ]
   }
 
-  @Test("sync/P5: it is one replay, and its key reaches every level, here and on another device")
+  @Test(
+    "It is one replay, and its key reaches every level, here and on another device",
+    .reference("sync/P5"))
   func accepted() async throws {
     let server = try await TestServer(Store.package)
     let database = try await server.database(user: "nancy")
@@ -143,7 +146,8 @@ struct GraphTests {
   }
 
   @Test(
-    "facts/1.5: to delete the owner is one replay, which deletes every level; refused, all stay")
+    "To delete the owner is one replay, which deletes every level; refused, all stay",
+    .reference("facts/1.5"))
   func deleted() async throws {
     let server = try await TestServer(Store.package)
     let database = try await server.database(user: "nancy")

@@ -3,6 +3,7 @@ import FerryMemoryConnector
 import FerryModel
 import FerryReference
 import FerryTestKit
+import FerryTestTraits
 import Synchronization
 import Testing
 
@@ -47,7 +48,8 @@ struct ImportedObjectTests: TradeSuite {
   }
 
   @Test(
-    "sync/M20: each object of the first import is told, then its entity, then once that it is whole"
+    "Each object of the first import is told, then its entity, then once that it is whole",
+    .reference("sync/M20")
   )
   func first() async throws {
     let server = try await Trade.server()
@@ -72,7 +74,9 @@ struct ImportedObjectTests: TradeSuite {
     await server.stop()
   }
 
-  @Test("sync/M20: of a large import each object is told once, and the entity once with its counts")
+  @Test(
+    "Of a large import each object is told once, and the entity once with its counts",
+    .reference("sync/M20"))
   func large() async throws {
     let server = try await Trade.server()
     let rows = (11...2_510).map { [AttributeValue.integer($0), .integer(1), .text("Ulm")] }

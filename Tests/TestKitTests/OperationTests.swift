@@ -3,6 +3,7 @@ import FerryConnector
 import FerryMemoryConnector
 import FerryModel
 import FerryTestKit
+import FerryTestTraits
 import Testing
 
 private struct Member: BusinessObject {
@@ -72,7 +73,9 @@ struct OperationTests {
     return promote
   }
 
-  @Test("One goes through the whole server: what it changed comes back, and it is gone (facts/1.5)")
+  @Test(
+    "One goes through the whole server: what it changed comes back, and it is gone",
+    .reference("facts/1.5"))
   func accepted() async throws {
     let server = try await server()
     try await server.insert(Member.self, ["id": 1, "status": "new"])

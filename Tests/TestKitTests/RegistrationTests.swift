@@ -1,6 +1,7 @@
 import Ferry
 import FerryReference
 import FerryTestKit
+import FerryTestTraits
 import Foundation
 import Synchronization
 import Testing
@@ -37,7 +38,8 @@ struct RegistrationTests: TradeSuite {
   }
 
   @Test(
-    "facts/1.2: registering, starting, stopping and unregistering are told in the documented order")
+    "Registering, starting, stopping and unregistering are told in the documented order",
+    .reference("facts/1.2"))
   func orders() async throws {
     let server = try await Trade.server()
     await server.setTemplate("field", ["custom.color": .text("green")])
@@ -69,7 +71,7 @@ struct RegistrationTests: TradeSuite {
     await server.stop()
   }
 
-  @Test("facts/1.2: a registration without a network waits and goes on by itself")
+  @Test("A registration without a network waits and goes on by itself", .reference("facts/1.2"))
   func offline() async throws {
     let server = try await Trade.server()
     let database = try database(server)
@@ -87,7 +89,8 @@ struct RegistrationTests: TradeSuite {
   }
 
   @Test(
-    "facts/1.2, 1.8: a missing property, an unregistered start and a late answer are three errors")
+    "A missing property, an unregistered start and a late answer are three errors",
+    .reference("facts/1.2", "facts/1.8"))
   func errors() async throws {
     let server = try await Trade.server()
     let database = try server.newDatabase(user: "nancy")
@@ -109,7 +112,7 @@ struct RegistrationTests: TradeSuite {
     await server.stop()
   }
 
-  @Test("facts/2.10: an activation code lets one device in, once, without a password")
+  @Test("An activation code lets one device in, once, without a password", .reference("facts/2.10"))
   func activation() async throws {
     let server = try await Trade.server()
     let database = try server.newDatabase(user: "nancy", handler: witness)
@@ -135,7 +138,8 @@ struct RegistrationTests: TradeSuite {
   }
 
   @Test(
-    "facts/2.10: who guesses activation codes is locked out, and then the right one is not tried")
+    "Who guesses activation codes is locked out, and then the right one is not tried",
+    .reference("facts/2.10"))
   func guessed() async throws {
     let server = try await Trade.server()
     let database = try server.newDatabase(user: "nancy", handler: witness)
@@ -161,7 +165,7 @@ struct RegistrationTests: TradeSuite {
     await server.stop()
   }
 
-  @Test("facts/2.10: a code that met no network registers after a restart of the app")
+  @Test("A code that met no network registers after a restart of the app", .reference("facts/2.10"))
   func activationAfterRestart() async throws {
     let server = try await Trade.server()
     let database = try server.newDatabase(user: "nancy")
@@ -177,7 +181,7 @@ struct RegistrationTests: TradeSuite {
     await server.stop()
   }
 
-  @Test("Two templates that match refuse the registration and name both (facts/2.10)")
+  @Test("Two templates that match refuse the registration and name both", .reference("facts/2.10"))
   func ambiguous() async throws {
     let server = try await Trade.server()
     await server.setTemplates(["field", "office"])

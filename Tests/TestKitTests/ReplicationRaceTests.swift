@@ -1,4 +1,5 @@
 import Ferry
+import FerryTestTraits
 import Foundation
 import Synchronization
 import Testing
@@ -12,7 +13,8 @@ struct ReplicationRaceTests: TradeSuite {
   private let witness = StatusWitness()
 
   @Test(
-    "sync/RC2, Q8: a batch is completed when all of its operations are, and only finished ones are reported"
+    "A batch is completed when all of its operations are, and only finished ones are reported",
+    .reference("sync/RC2", "sync/Q8")
   )
   func partOfBatch() async throws {
     let server = try await Trade.server()
@@ -47,7 +49,8 @@ struct ReplicationRaceTests: TradeSuite {
   }
 
   @Test(
-    "sync/RC3: an app's session that meets the automatic one follows it, each with its own finishing"
+    "An app's session that meets the automatic one follows it, each with its own finishing",
+    .reference("sync/RC3")
   )
   func meetsAutomatic() async throws {
     let server = try await Trade.server()
@@ -70,7 +73,8 @@ struct ReplicationRaceTests: TradeSuite {
   }
 
   @Test(
-    "sync/RC4: a batch that ends while the device is offline is completed when the line is back")
+    "A batch that ends while the device is offline is completed when the line is back",
+    .reference("sync/RC4"))
   func offline() async throws {
     let server = try await Trade.server()
     let database = try await device(server, witness)
@@ -88,7 +92,9 @@ struct ReplicationRaceTests: TradeSuite {
     await server.stop()
   }
 
-  @Test("sync/RC13: an app that is killed after the upload hears of its batch after the restart")
+  @Test(
+    "An app that is killed after the upload hears of its batch after the restart",
+    .reference("sync/RC13"))
   func killed() async throws {
     let server = try await Trade.server()
     var database = try await device(server, witness)

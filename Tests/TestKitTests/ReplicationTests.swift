@@ -1,5 +1,6 @@
 import Ferry
 import FerryTestKit
+import FerryTestTraits
 import Foundation
 import Synchronization
 import Testing
@@ -13,7 +14,8 @@ struct ReplicationTests: TradeSuite {
   private let witness = StatusWitness()
 
   @Test(
-    "sync/R11, R12, R13, R14, R17, S4-f, S4-g: an upload-only session ends before its results, and a second one brings them"
+    "An upload-only session ends before its results, and a second one brings them",
+    .reference("sync/R11", "sync/R12", "sync/R13", "sync/R14", "sync/R17", "sync/S4-f", "sync/S4-g")
   )
   func uploadOnly() async throws {
     let server = try await Trade.server()
@@ -38,7 +40,8 @@ struct ReplicationTests: TradeSuite {
   }
 
   @Test(
-    "sync/R2, R3, R4, R5, R8, R9, S4-e: with awaited replay the results are here at finishing, in both call modes",
+    "With awaited replay the results are here at finishing, in both call modes",
+    .reference("sync/R2", "sync/R3", "sync/R4", "sync/R5", "sync/R8", "sync/R9", "sync/S4-e"),
     arguments: [true, false])
   func awaited(isBlocking: Bool) async throws {
     let server = try await Trade.server()
@@ -64,7 +67,8 @@ struct ReplicationTests: TradeSuite {
   }
 
   @Test(
-    "sync/Q7: a synchronous session asks once: the server holds its answer until the replay has ended"
+    "A synchronous session asks once: the server holds its answer until the replay has ended",
+    .reference("sync/Q7")
   )
   func held() async throws {
     let server = try await Trade.server()
@@ -91,7 +95,8 @@ struct ReplicationTests: TradeSuite {
   }
 
   @Test(
-    "sync/R6, R20, RC1: a full session with asynchronous replay takes what is ready, and an automatic one the rest"
+    "A full session with asynchronous replay takes what is ready, and an automatic one the rest",
+    .reference("sync/R6", "sync/R20", "sync/RC1")
   )
   func fullAsync() async throws {
     let server = try await Trade.server()
@@ -112,7 +117,8 @@ struct ReplicationTests: TradeSuite {
   }
 
   @Test(
-    "sync/R15, R18, R19: an automatic session that the app cancels at starting downloads nothing, and the next one does"
+    "An automatic session that the app cancels at starting downloads nothing, and the next one does",
+    .reference("sync/R15", "sync/R18", "sync/R19")
   )
   func automaticCancelled() async throws {
     let server = try await Trade.server()
@@ -141,7 +147,8 @@ struct ReplicationTests: TradeSuite {
   }
 
   @Test(
-    "sync/R16: an upload-only session with awaited replay ends when the business system has decided"
+    "An upload-only session with awaited replay ends when the business system has decided",
+    .reference("sync/R16")
   )
   func uploadOnlyAwaited() async throws {
     let server = try await Trade.server()
@@ -164,7 +171,8 @@ struct ReplicationTests: TradeSuite {
   }
 
   @Test(
-    "sync/RC15: CANCEL at any status leaves a complete state, and the next session does the rest",
+    "CANCEL at any status leaves a complete state, and the next session does the rest",
+    .reference("sync/RC15"),
     arguments: [Status.starting, .uploading, .asyncReplayUploaded, .downloading, .finishing])
   func cancelled(at status: Status) async throws {
     let server = try await Trade.server()
@@ -264,7 +272,8 @@ struct ReplicationTests: TradeSuite {
     await server.stop()
   }
 
-  @Test("sync/I6, I8: subscribe brings no rows to a replication-based database")
+  @Test(
+    "Subscribe brings no rows to a replication-based database", .reference("sync/I6", "sync/I8"))
   func subscribed() async throws {
     let server = try await Trade.server()
     let database = try await device(server, witness)
@@ -281,7 +290,7 @@ struct ReplicationTests: TradeSuite {
     await server.stop()
   }
 
-  @Test("sync/R7: asyncReplay is kept over restarts, and beginSynchronize heeds it")
+  @Test("asyncReplay is kept over restarts, and beginSynchronize heeds it", .reference("sync/R7"))
   func asyncReplayKept() async throws {
     let server = try await Trade.server()
     var database = try await device(server, witness)
@@ -296,7 +305,9 @@ struct ReplicationTests: TradeSuite {
     await server.stop()
   }
 
-  @Test("sync/R1, R10: a session without changes starts, downloads and finishes, each once")
+  @Test(
+    "A session without changes starts, downloads and finishes, each once",
+    .reference("sync/R1", "sync/R10"))
   func nothingToSend() async throws {
     let server = try await Trade.server()
     let database = try await device(server, witness)

@@ -1,6 +1,7 @@
 import Ferry
 import FerryReference
 import FerryTestKit
+import FerryTestTraits
 import Foundation
 import Synchronization
 import Testing
@@ -25,7 +26,9 @@ private final class SettingsWitness: CallbackHandler {
 /// Settings of the server's connection template, and the profile that overrides them.
 @Suite("Settings of the application connection", .timeLimit(.minutes(60)))
 struct SettingsTests: TradeSuite {
-  @Test("sync/I2, Q9: settings of the template come after the login, and whenever they change")
+  @Test(
+    "Settings of the template come after the login, and whenever they change",
+    .reference("sync/I2", "sync/Q9"))
   func travel() async throws {
     let server = try await Trade.server()
     await server.setTemplate("field", ["custom.color": .text("green")])
@@ -48,7 +51,8 @@ struct SettingsTests: TradeSuite {
   }
 
   @Test(
-    "sync/Q9: a device whose template is deleted keeps its settings and goes on, and hears of it when it is back"
+    "A device whose template is deleted keeps its settings and goes on, and hears of it when it is back",
+    .reference("sync/Q9")
   )
   func deletedTemplate() async throws {
     let server = try await Trade.server()
@@ -74,7 +78,8 @@ struct SettingsTests: TradeSuite {
     await server.stop()
   }
 
-  @Test("sync/R23: in a replication-based database settings come, and no rows with them")
+  @Test(
+    "In a replication-based database settings come, and no rows with them", .reference("sync/R23"))
   func replicationBased() async throws {
     let server = try await Trade.server()
     await server.setTemplate("field", ["custom.color": .text("green")])
@@ -91,7 +96,8 @@ struct SettingsTests: TradeSuite {
   }
 
   @Test(
-    "sync/I1, I4, S4-a: user and password of the profile are set before the login, which uses them")
+    "User and password of the profile are set before the login, which uses them",
+    .reference("sync/I1", "sync/I4", "sync/S4-a"))
   func credentials() async throws {
     let server = try await Trade.server()
     let database = try server.newDatabase(user: "nancy")
@@ -110,7 +116,9 @@ struct SettingsTests: TradeSuite {
     await server.stop()
   }
 
-  @Test("sync/I2, I3, S4-b: server, protocol and port are the template's, or the profile's")
+  @Test(
+    "Server, protocol and port are the template's, or the profile's",
+    .reference("sync/I2", "sync/I3", "sync/S4-b"))
   func override() async throws {
     let server = try await Trade.server()
     await server.setTemplate(
@@ -144,7 +152,9 @@ struct SettingsTests: TradeSuite {
     await server.stop()
   }
 
-  @Test("sync/R21, facts/1.1: a database changes from message-based to replication-based and back")
+  @Test(
+    "A database changes from message-based to replication-based and back",
+    .reference("sync/R21", "facts/1.1"))
   func otherKind() async throws {
     let server = try await Trade.server()
     let database = try await server.database(user: "nancy")
@@ -175,7 +185,8 @@ struct SettingsTests: TradeSuite {
 
 extension SettingsTests {
   @Test(
-    "facts/2.8: notices of a group are switched off, take their time, and are locked by the operator"
+    "Notices of a group are switched off, take their time, and are locked by the operator",
+    .reference("facts/2.8")
   )
   func notices() async throws {
     let server = try await Trade.server()

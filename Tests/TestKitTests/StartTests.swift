@@ -2,6 +2,7 @@ import Ferry
 import FerryHTTPClient
 import FerryReference
 import FerryTestKit
+import FerryTestTraits
 import FerryWorld
 import Foundation
 import Synchronization
@@ -16,7 +17,8 @@ struct StartTests: TradeSuite {
   private let steps = StepWitness()
 
   @Test(
-    "sync/M1, M8, I5, S1-b, S4-c: the documented start connects, logs in, subscribes and then hears changes by itself"
+    "The documented start connects, logs in, subscribes and then hears changes by itself",
+    .reference("sync/M1", "sync/M8", "sync/I5", "sync/S1-b", "sync/S4-c")
   )
   func start() async throws {
     let server = try await Trade.server()
@@ -42,7 +44,9 @@ struct StartTests: TradeSuite {
     await server.stop()
   }
 
-  @Test("sync/M4, M5: with a setting missing, no database is made and no request is sent")
+  @Test(
+    "With a setting missing, no database is made and no request is sent",
+    .reference("sync/M4", "sync/M5"))
   func settingMissing() async throws {
     let network = CountingTransport()
     let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).db")
@@ -53,7 +57,7 @@ struct StartTests: TradeSuite {
     #expect(network.count == 0)
   }
 
-  @Test("sync/M9: starting a database that is closed is an error, and sends nothing")
+  @Test("Starting a database that is closed is an error, and sends nothing", .reference("sync/M9"))
   func closed() async throws {
     let network = CountingTransport()
     let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).db")
@@ -71,7 +75,9 @@ struct StartTests: TradeSuite {
     #expect(network.count == 0)
   }
 
-  @Test("sync/RC14: opening and starting from several threads at once makes one whole database")
+  @Test(
+    "Opening and starting from several threads at once makes one whole database",
+    .reference("sync/RC14"))
   func openedAtOnce() async throws {
     let server = try await Trade.server()
     server.users.add("nancy", claims: [:])
@@ -104,7 +110,8 @@ struct StartTests: TradeSuite {
   }
 
   @Test(
-    "sync/RC12: callbacks come on another thread or the handler's actor, and readers see whole states",
+    "Callbacks come on another thread or the handler's actor, and readers see whole states",
+    .reference("sync/RC12"),
     arguments: [false, true])
   func threads(isOnMainActor: Bool) async throws {
     let server = try await Trade.server()
@@ -144,7 +151,9 @@ struct StartTests: TradeSuite {
     await server.stop()
   }
 
-  @Test("sync/S3-a: a new object is pending, and sent when it or all of its entity is submitted")
+  @Test(
+    "A new object is pending, and sent when it or all of its entity is submitted",
+    .reference("sync/S3-a"))
   func created() async throws {
     let server = try await Trade.server()
     let database = try await server.database(user: "nancy")
@@ -165,7 +174,9 @@ struct StartTests: TradeSuite {
     await server.stop()
   }
 
-  @Test("sync/S3-b: the log records of a refused object are read and printed field by field")
+  @Test(
+    "The log records of a refused object are read and printed field by field",
+    .reference("sync/S3-b"))
   func logRecords() async throws {
     let server = try await Trade.server()
     let database = try await server.database(user: "nancy")
@@ -184,7 +195,7 @@ struct StartTests: TradeSuite {
     await server.stop()
   }
 
-  @Test("sync/S4-d: the blocking call returns with the data, the other one before it")
+  @Test("The blocking call returns with the data, the other one before it", .reference("sync/S4-d"))
   func bothForms() async throws {
     let server = try await Trade.server()
     let database = try await server.database(user: "nancy", settings: Trade.replication)
@@ -206,7 +217,7 @@ struct StartTests: TradeSuite {
     await server.stop()
   }
 
-  @Test("sync/S4-h: each replay is reported with its object, accepted or refused")
+  @Test("Each replay is reported with its object, accepted or refused", .reference("sync/S4-h"))
   func replayCallbacks() async throws {
     let server = try await Trade.server()
     let database = try await server.database(

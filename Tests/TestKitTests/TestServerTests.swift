@@ -3,6 +3,7 @@ import FerryModel
 import FerryReference
 import FerrySQLite
 import FerryTestKit
+import FerryTestTraits
 import FerryTravel
 import Foundation
 import Synchronization
@@ -171,7 +172,7 @@ struct TestServerTests {
     await server.stop()
   }
 
-  @Test("Without a network work goes on, and is sent when it is back (facts/5.3)")
+  @Test("Without a network work goes on, and is sent when it is back", .reference("facts/5.3"))
   func offline() async throws {
     let server = try await travel()
     let database = try await nancy(server)

@@ -1,5 +1,6 @@
 import Ferry
 import FerryTestKit
+import FerryTestTraits
 import Foundation
 import Testing
 
@@ -31,7 +32,9 @@ struct TimeTests: TradeSuite {
     }
   }
 
-  @Test("A device that was silent for 400 days loses nothing and sends its change once (sync/P23)")
+  @Test(
+    "A device that was silent for 400 days loses nothing and sends its change once",
+    .reference("sync/P23"))
   func fourHundredDays() async throws {
     let server = try await Trade.server()
     let database = try await server.database(user: "nancy")

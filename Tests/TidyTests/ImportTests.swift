@@ -1,9 +1,11 @@
+import FerryTestTraits
 import Testing
 
 @Suite("The walls")
 struct ImportTests {
   @Test(
-    "An app links the OData SDK without the synchronization, and the synchronization without the SDK (adr/SET-2)"
+    "An app links the OData SDK without the synchronization, and the synchronization without the SDK",
+    .reference("adr/SET-2")
   )
   func separateProducts() {
     /// The modules of a product with all that they import.

@@ -60,8 +60,9 @@ final class ReferenceFaultTests {
 
   /// A checkout with one test, a list of ids, and a page whose rows are not made yet.
   private func lay(
-    _ ids: String, test: String = #""It is so (sync/P1, Q4; facts/1.5)""#,
-    suite: String = #""Something (sync/R2)""#
+    _ ids: String,
+    test: String = #""It is so", .reference("sync/P1", "sync/Q4", "facts/1.5")"#,
+    suite: String = #""Something", .reference("sync/R2")"#
   ) throws {
     try checkout.write("= all\n\(ids)\n", to: "Documentation/reference-ids.txt")
     try checkout.write(
@@ -86,14 +87,17 @@ final class ReferenceFaultTests {
   @Test(
     "A row is shown, partly there, a departure or for later, by one rule",
     arguments: [
-      (#""It is so (sync/P1, Q4; facts/1.5)""#, #""Something (sync/R2)""#),
+      (
+        #""It is so", .reference("sync/P1", "sync/Q4", "facts/1.5")"#,
+        #""Something", .reference("sync/R2")"#
+      ),
       (
         #""It is so", .reference("sync/P1", "sync/Q4", "facts/1.5"), arguments: [f(")")]"#,
         #"\#n  "The class of (all)",\#n  .serialized, .reference(\#n    "sync/R2")"#
       ),
       (
-        #""An actor x of sync/P1, Q4: so", .enabled(if: a()), .reference("facts/1.5", "sync/R2")"#,
-        ""
+        #""An actor x of 1: so", .enabled(if: a()), .reference("sync/P1", "facts/1.5", "sync/R2")"#,
+        #".reference("sync/Q4")"#
       ),
     ])
   func states(test: String, suite: String) throws {
@@ -145,12 +149,14 @@ final class ReferenceFaultTests {
     #expect(try script("reference", "--root", root.path).contains(told))
   }
 
-  @Test("A trait that names half an id is told, where a title's half id is only a word")
-  func halfID() throws {
-    try lay("sync/R2 | | a", test: #""It is so (R3)", .reference("P1")"#)
+  @Test("Half an id in a trait, and an id in a title, are told")
+  func wrongIDs() throws {
+    try lay("sync/R2 | | a", test: #""It is so (R3, sync/R2)", .reference("P1")"#)
     #expect(
-      try script("reference", "--root", root.path)
-        == ["ATests/BTests.first names P1, which is in no list of ids"])
+      try script("reference", "--root", root.path) == [
+        "ATests/BTests.first names P1, which is in no list of ids",
+        "ATests/BTests.first names sync/R2 in its title, which is in no list of ids",
+      ])
   }
 
   @Test("A failure prints the ids of its test", .reference("sync/P1", "facts/1.5"))

@@ -1,3 +1,4 @@
+import FerryTestTraits
 import FerryTrace
 import FerryWorld
 import Foundation
@@ -7,7 +8,10 @@ import Testing
 @Suite("Samples of the reference: traces")
 struct TraceSampleTests {
   @Test(
-    "Set the level, start, stop and upload, in one channel and the other (ios/CS-29, CS-30, CS-49, CS-67, CS-68, CS-69, CS-124; ios/REQ-35; adr/A19, A36, A66; adr/TRC-2)"
+    "Set the level, start, stop and upload, in one channel and the other",
+    .reference(
+      "ios/CS-29", "ios/CS-30", "ios/CS-49", "ios/CS-67", "ios/CS-68", "ios/CS-69", "ios/CS-124",
+      "ios/REQ-35", "adr/A19", "adr/A36", "adr/A66", "adr/TRC-2")
   )
   func channel() async throws {
     let (connection, manager) = (makeTrace(), Collector())
@@ -24,7 +28,9 @@ struct TraceSampleTests {
     #expect(error?.code.referenceName == "E2E_NOT_STARTED")
   }
 
-  @Test("A whole trace of a connection, whose upload fails first and is tried again (ios/CS-50)")
+  @Test(
+    "A whole trace of a connection, whose upload fails first and is tried again",
+    .reference("ios/CS-50"))
   func whole() async throws {
     let (connection, manager) = (makeTrace(), Collector())
     connection.level = .high
@@ -44,7 +50,8 @@ struct TraceSampleTests {
   }
 
   @Test(
-    "The stand-alone library in nine steps: passport, transaction, step, request, level, headers, marks, end, document (ios/CS-31, CS-34, CS-35)"
+    "The stand-alone library in nine steps: passport, transaction, step, request, level, headers, marks, end, document",
+    .reference("ios/CS-31", "ios/CS-34", "ios/CS-35")
   )
   func standAlone() async throws {
     let passport = Passport(Counting())
@@ -70,7 +77,8 @@ struct TraceSampleTests {
   }
 
   @Test(
-    "A session for an application and a device, with sizes sent and received (adr/A20; adr/BTX-4, BTX-7)"
+    "A session for an application and a device, with sizes sent and received",
+    .reference("adr/A20", "adr/BTX-4", "adr/BTX-7")
   )
   func session() throws {
     let controller = makeTrace()
@@ -86,7 +94,9 @@ struct TraceSampleTests {
     #expect(record.steps[0].requests[0].elements["receivedBytes"] == "4096")
   }
 
-  @Test("Steps and requests count by themselves; the flags' two bytes can be set (ios/TRC-13)")
+  @Test(
+    "Steps and requests count by themselves; the flags' two bytes can be set",
+    .reference("ios/TRC-13"))
   func settings() throws {
     let controller = makeTrace()
     #expect(controller.stepCount == 0 && controller.requestCount == 0)
@@ -108,7 +118,8 @@ struct TraceSampleTests {
   }
 
   @Test(
-    "Four readings come from the marks of a request, and go to the log only when switched on (ios/PRF-1, PRF-2; adr/PER-1, PER-2, PER-3)"
+    "Four readings come from the marks of a request, and go to the log only when switched on",
+    .reference("ios/PRF-1", "ios/PRF-2", "adr/PER-1", "adr/PER-2", "adr/PER-3")
   )
   func readings() throws {
     let log = KeptLog()
@@ -159,7 +170,7 @@ struct TraceSampleTests {
     #expect(controller.requestIfOn() == nil)
   }
 
-  @Test("The trace leaves as OTLP too, under the service's name (ios/TRC-9)")
+  @Test("The trace leaves as OTLP too, under the service's name", .reference("ios/TRC-9"))
   func otlp() async throws {
     let (controller, collector) = (makeTrace(), Collector())
     controller.start()

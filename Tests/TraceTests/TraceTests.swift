@@ -1,4 +1,5 @@
 import FerryJSON
+import FerryTestTraits
 import FerryTrace
 import FerryWorld
 import Foundation
@@ -68,7 +69,8 @@ func code<Result>(_ body: () throws(TraceError) -> Result) -> TraceError.Code? {
 @Suite("Traces")
 struct TraceTests {
   @Test(
-    "Off by default; each call without a start is E2E_NOT_STARTED (ios/RST-7, TRC-2; adr/RST-18, PAS-1)"
+    "Off by default; each call without a start is E2E_NOT_STARTED",
+    .reference("ios/RST-7", "ios/TRC-2", "adr/RST-18", "adr/PAS-1")
   )
   func notStarted() async {
     let trace = makeTrace()
@@ -87,7 +89,8 @@ struct TraceTests {
   }
 
   @Test(
-    "Levels are 0 to 3, medium at first; a running trace keeps its own (ios/RST-6, TRC-1, TRC-8; adr/BTX-5)"
+    "Levels are 0 to 3, medium at first; a running trace keeps its own",
+    .reference("ios/RST-6", "ios/TRC-1", "ios/TRC-8", "adr/BTX-5")
   )
   func levels() throws {
     #expect(TraceLevel.allCases.map(\.rawValue) == [0, 1, 2, 3])
@@ -113,7 +116,8 @@ struct TraceTests {
   }
 
   @Test(
-    "One root id for the session, another id for each request (ios/TRC-4, TRC-5; adr/BTX-1, BTX-3)")
+    "One root id for the session, another id for each request",
+    .reference("ios/TRC-4", "ios/TRC-5", "adr/BTX-1", "adr/BTX-3"))
   func ids() throws {
     let trace = makeTrace()
     let root = trace.start()
@@ -128,7 +132,8 @@ struct TraceTests {
   }
 
   @Test(
-    "A passport is 230 bytes of version 3 and reads back; the headers carry it (ios/TRC-4; ios/CS-32; adr/BTX-1, A21)"
+    "A passport is 230 bytes of version 3 and reads back; the headers carry it",
+    .reference("ios/TRC-4", "ios/CS-32", "adr/BTX-1", "adr/A21")
   )
   func passport() throws {
     let passport = Passport(Counting(), componentName: "Flights", action: "GET /é", user: "anna")
@@ -173,7 +178,8 @@ struct TraceTests {
   }
 
   @Test(
-    "Steps with actions and requests with four marks, in their order (ios/TRC-10, TRC-11, TRC-12; ios/CS-33; adr/BTX-4)"
+    "Steps with actions and requests with four marks, in their order",
+    .reference("ios/TRC-10", "ios/TRC-11", "ios/TRC-12", "ios/CS-33", "adr/BTX-4")
   )
   func marks() throws {
     let trace = makeTrace()
@@ -209,7 +215,9 @@ struct TraceTests {
     #expect(!request.markSent() && !second.end())
   }
 
-  @Test("A request is found by its passport and by the app's own key (ios/TRC-6, TRC-7)")
+  @Test(
+    "A request is found by its passport and by the app's own key",
+    .reference("ios/TRC-6", "ios/TRC-7"))
   func find() throws {
     let trace = makeTrace()
     trace.start()
@@ -228,7 +236,8 @@ struct TraceTests {
   }
 
   @Test(
-    "The document has what was traced, with signs of XML escaped (ios/TRC-9; adr/BTX-6, BTX-7, A22, A23)"
+    "The document has what was traced, with signs of XML escaped",
+    .reference("ios/TRC-9", "adr/BTX-6", "adr/BTX-7", "adr/A22", "adr/A23")
   )
   func document() throws {
     let trace = makeTrace()
@@ -256,7 +265,9 @@ struct TraceTests {
         """)
   }
 
-  @Test("The same trace as spans of OTLP: one trace id, parents before children (ios/TRC-9)")
+  @Test(
+    "The same trace as spans of OTLP: one trace id, parents before children",
+    .reference("ios/TRC-9"))
   func spans() throws {
     let trace = makeTrace()
     trace.start(name: "Book", clientHost: "phone")
@@ -278,7 +289,8 @@ struct TraceTests {
   }
 
   @Test(
-    "An upload answers with the status; others than 2xx and no answer are BTX_UPLOAD_ERROR (ios/RST-8, TRC-3; ios/CS-69; adr/TRC-2, BTX-8)"
+    "An upload answers with the status; others than 2xx and no answer are BTX_UPLOAD_ERROR",
+    .reference("ios/RST-8", "ios/TRC-3", "ios/CS-69", "adr/TRC-2", "adr/BTX-8")
   )
   func upload() async throws {
     let trace = makeTrace()
@@ -298,7 +310,7 @@ struct TraceTests {
     #expect(try await trace.upload(to: collector) == 200)
   }
 
-  @Test("Four readings and the two differences (ios/PRF-1; adr/PER-1, PER-2)")
+  @Test("Four readings and the two differences", .reference("ios/PRF-1", "adr/PER-1", "adr/PER-2"))
   func readings() {
     let readings = TraceReadings(
       endToEnd: .milliseconds(100), online: .milliseconds(90), forwarded: .milliseconds(70),
@@ -308,7 +320,7 @@ struct TraceTests {
     #expect(readings.proxyClientTime == .milliseconds(10))
   }
 
-  @Test("The timer counts nanoseconds and says milliseconds (ios/PRF-3)")
+  @Test("The timer counts nanoseconds and says milliseconds", .reference("ios/PRF-3"))
   func timer() {
     let clock = StepClock()
     var timer = TraceTimer(world: World(clock: clock, chance: Counting(), log: SilentLog()))

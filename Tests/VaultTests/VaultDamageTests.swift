@@ -1,4 +1,5 @@
 import FerryCrypto
+import FerryTestTraits
 import FerryVault
 import FerryWorld
 import Foundation
@@ -126,7 +127,7 @@ struct VaultDamageTests {
     #expect(step > 3)
   }
 
-  @Test("Killing the process at any step of an unlock gives no try back (ios/VLT-10)")
+  @Test("Killing the process at any step of an unlock gives no try back", .reference("ios/VLT-10"))
   func killedWhileUnlocking() throws {
     for step in 0..<8 {
       let fixture = VaultFixture()

@@ -1,3 +1,4 @@
+import FerryTestTraits
 import FerryVault
 import FerryWorld
 import Foundation
@@ -5,7 +6,7 @@ import Testing
 
 @Suite("The password of a vault")
 struct VaultPasswordTests {
-  @Test("A wrong password or salt is told by name (ios/VLT-10; adr/DVT-9)")
+  @Test("A wrong password or salt is told by name", .reference("ios/VLT-10", "adr/DVT-9"))
   func wrong() throws {
     let fixture = VaultFixture()
     let vault = try fixture.vaults.createVault("v", password: "password", salt: "salt")
@@ -30,7 +31,9 @@ struct VaultPasswordTests {
     #expect(vault.isLocked)
   }
 
-  @Test("The default password opens where it was set, and protects nothing (ios/VLT-8; adr/DVT-17)")
+  @Test(
+    "The default password opens where it was set, and protects nothing",
+    .reference("ios/VLT-8", "adr/DVT-17"))
   func defaultPassword() throws {
     let fixture = VaultFixture()
     let vaults = fixture.vaults
@@ -52,7 +55,8 @@ struct VaultPasswordTests {
   }
 
   @Test(
-    "An unlocked vault changes its password: nil is default, empty an error (ios/VLT-14; adr/DVT-10)"
+    "An unlocked vault changes its password: nil is default, empty an error",
+    .reference("ios/VLT-14", "adr/DVT-10")
   )
   func change() throws {
     let fixture = VaultFixture()
@@ -88,7 +92,9 @@ struct VaultPasswordTests {
       reason { try vault.changePassword("x", salt: "y") } == .locked)
   }
 
-  @Test("A locked vault changes its password with the current one (ios/VLT-15; adr/DVT-11)")
+  @Test(
+    "A locked vault changes its password with the current one",
+    .reference("ios/VLT-15", "adr/DVT-11"))
   func changeLocked() throws {
     let fixture = VaultFixture()
     let vault = try fixture.vaults.createVault("v", password: nil, salt: nil)
@@ -114,7 +120,9 @@ struct VaultPasswordTests {
     #expect(try vault.isDefaultPasswordUsed())
   }
 
-  @Test("The new password is judged before the current one is tried (ios/VLT-15; adr/DVT-11)")
+  @Test(
+    "The new password is judged before the current one is tried",
+    .reference("ios/VLT-15", "adr/DVT-11"))
   func order() throws {
     let fixture = VaultFixture()
     let vault = try fixture.vaults.createVault("v", password: "long enough", salt: "salt")
@@ -136,7 +144,8 @@ struct VaultPasswordTests {
         == 51)
   }
 
-  @Test("One wrong try more than the limit deletes the vault (ios/VLT-10; adr/DVT-9)")
+  @Test(
+    "One wrong try more than the limit deletes the vault", .reference("ios/VLT-10", "adr/DVT-9"))
   func retryLimit() throws {
     let fixture = VaultFixture()
     let vault = try fixture.vaults.createVault("v", password: "p", salt: "s")
@@ -164,7 +173,7 @@ struct VaultPasswordTests {
     #expect(try !fixture.vaults.vaultExists("v"))
   }
 
-  @Test("Without a limit no number of wrong tries deletes the vault (ios/VLT-10)")
+  @Test("Without a limit no number of wrong tries deletes the vault", .reference("ios/VLT-10"))
   func noLimit() throws {
     let fixture = VaultFixture()
     let vault = try fixture.vaults.createVault("v", password: "p", salt: "s")
@@ -176,7 +185,9 @@ struct VaultPasswordTests {
     try vault.unlock("p", salt: "s")
   }
 
-  @Test("The lock timeout runs from the unlock, and is counted anew on demand (ios/VLT-16)")
+  @Test(
+    "The lock timeout runs from the unlock, and is counted anew on demand", .reference("ios/VLT-16")
+  )
   func lockTimeout() throws {
     let fixture = VaultFixture()
     let vault = try fixture.vaults.createVault("v", password: "p", salt: "s")
@@ -205,7 +216,9 @@ struct VaultPasswordTests {
     #expect(again.isLocked)
   }
 
-  @Test("Timeout and limit of the vault's own give way to the policy's (ios/VLT-18; adr/DVT-18)")
+  @Test(
+    "Timeout and limit of the vault's own give way to the policy's",
+    .reference("ios/VLT-18", "adr/DVT-18"))
   func override() throws {
     let fixture = VaultFixture()
     let vault = try fixture.vaults.createVault("v", password: "p", salt: "s")

@@ -1,3 +1,4 @@
+import FerryTestTraits
 import FerryVault
 import FerryWorld
 import Foundation
@@ -5,7 +6,7 @@ import Testing
 
 @Suite("The password policy of a vault")
 struct VaultPolicyTests {
-  @Test("Every field of a policy is off by default (adr/DVT-13; facts/1.9)")
+  @Test("Every field of a policy is off by default", .reference("adr/DVT-13", "facts/1.9"))
   func defaults() {
     let policy = PasswordPolicy()
     #expect(!policy.defaultPasswordAllowed)
@@ -17,7 +18,9 @@ struct VaultPolicyTests {
     #expect(PasswordPolicy.specialCharacters == "~!@#$%^&*()-+")
   }
 
-  @Test("Setting a policy locks the vault for all; it is judged at unlock (ios/VLT-6; adr/DVT-12)")
+  @Test(
+    "Setting a policy locks the vault for all; it is judged at unlock",
+    .reference("ios/VLT-6", "adr/DVT-12"))
   func locks() throws {
     let fixture = VaultFixture()
     let vault = try fixture.vaults.createVault("v", password: "weak", salt: "s")
@@ -41,7 +44,9 @@ struct VaultPolicyTests {
     try vault.unlock("stronger", salt: "s")
   }
 
-  @Test("A negative number is refused by its name and changes nothing (ios/VLT-6; adr/DVT-12)")
+  @Test(
+    "A negative number is refused by its name and changes nothing",
+    .reference("ios/VLT-6", "adr/DVT-12"))
   func negative() throws {
     let fixture = VaultFixture()
     let vault = try fixture.vaults.createVault("v", password: "p", salt: "s")
@@ -86,14 +91,18 @@ struct VaultPolicyTests {
     }
   }
 
-  @Test("At least four different characters: aaate and ababa fail, aaord passes (adr/DVT-14)")
+  @Test(
+    "At least four different characters: aaate and ababa fail, aaord passes",
+    .reference("adr/DVT-14"))
   func unique() throws {
     #expect(try violation("aaate") { $0.minUniqueChars = 4 } == .underMinimumUnique)
     #expect(try violation("ababa") { $0.minUniqueChars = 4 } == .underMinimumUnique)
     #expect(try violation("aaord") { $0.minUniqueChars = 4 } == nil)
   }
 
-  @Test("Each rule refuses by its number, from 50 to 57 (adr/DVT-16, DVT-13; ios/VLT-10)")
+  @Test(
+    "Each rule refuses by its number, from 50 to 57",
+    .reference("adr/DVT-16", "adr/DVT-13", "ios/VLT-10"))
   func rules() throws {
     #expect(try violation(nil) { _ in } == .required)
     #expect(try violation("1234") { $0.minLength = 5 } == .underMinimumLength)
@@ -125,7 +134,9 @@ struct VaultPolicyTests {
       } == .underMinimumLength)
   }
 
-  @Test("A default password that is allowed is asked neither length nor characters (adr/DVT-13)")
+  @Test(
+    "A default password that is allowed is asked neither length nor characters",
+    .reference("adr/DVT-13"))
   func allowedDefault() throws {
     let all: (inout PasswordPolicy) -> Void = {
       $0.defaultPasswordAllowed = true
@@ -146,7 +157,9 @@ struct VaultPolicyTests {
       } == .underMinimumUnique)
   }
 
-  @Test("A password is good for its days, counted from the day it was set (adr/DVT-15; ios/VLT-10)")
+  @Test(
+    "A password is good for its days, counted from the day it was set",
+    .reference("adr/DVT-15", "ios/VLT-10"))
   func expiry() throws {
     let fixture = VaultFixture()
     let vault = try fixture.vaults.createVault("v", password: "p", salt: "s")
@@ -186,7 +199,7 @@ struct VaultPolicyTests {
     #expect(!vault.isLocked)
   }
 
-  @Test("The server's eleven properties make a policy, off by default (adr/DVT-15)")
+  @Test("The server's eleven properties make a policy, off by default", .reference("adr/DVT-15"))
   func properties() throws {
     #expect(PasswordPolicy.Property.allCases.count == 11)
     #expect(try PasswordPolicy.policy(properties: [:]) == nil)

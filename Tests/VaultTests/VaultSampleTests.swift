@@ -1,3 +1,4 @@
+import FerryTestTraits
 import FerryVault
 import FerryWorld
 import Foundation
@@ -21,7 +22,7 @@ struct VaultSampleTests {
     return policy
   }
 
-  @Test("The whole example with a policy (ios/CS-114)")
+  @Test("The whole example with a policy", .reference("ios/CS-114"))
   func whole() throws {
     let fixture = VaultFixture()
     let vaults = fixture.vaults
@@ -61,7 +62,7 @@ struct VaultSampleTests {
     #expect(try !vaults.vaultExists("SampleVault"))
   }
 
-  @Test("The walk through defaults and back (adr/B24; adr/DVT-19)")
+  @Test("The walk through defaults and back", .reference("adr/B24", "adr/DVT-19"))
   func walk() throws {
     let fixture = VaultFixture()
     let vaults = fixture.vaults
@@ -94,7 +95,8 @@ struct VaultSampleTests {
   }
 
   @Test(
-    "A vault is made once and found again, asked for, deleted (ios/CS-96, CS-97, CS-98; adr/A54, B21)"
+    "A vault is made once and found again, asked for, deleted",
+    .reference("ios/CS-96", "ios/CS-97", "ios/CS-98", "adr/A54", "adr/B21")
   )
   func makeAndDelete() throws {
     let vaults = VaultFixture().vaults
@@ -111,7 +113,9 @@ struct VaultSampleTests {
     #expect(reason { try vaults.deleteVault("myVault") } == .doesNotExist)
   }
 
-  @Test("Names are listed with their types and read by them (ios/CS-99; adr/A55, B22; adr/C-11)")
+  @Test(
+    "Names are listed with their types and read by them",
+    .reference("ios/CS-99", "adr/A55", "adr/B22", "adr/C-11"))
   func names() throws {
     let vault = try VaultFixture().vaults.createVault("v", password: "p", salt: "s")
     try vault.setString("text", value: "a")
@@ -126,7 +130,8 @@ struct VaultSampleTests {
   }
 
   @Test(
-    "A policy is set, read while unlocked, and the default password asked (ios/VLT-7, CS-100, CS-101, CS-102; adr/A56, B22)"
+    "A policy is set, read while unlocked, and the default password asked",
+    .reference("ios/VLT-7", "ios/CS-100", "ios/CS-101", "ios/CS-102", "adr/A56", "adr/B22")
   )
   func policies() throws {
     let vault = try VaultFixture().vaults.createVault("v", password: nil, salt: nil)
@@ -140,7 +145,10 @@ struct VaultSampleTests {
   }
 
   @Test(
-    "Values are set and read between an unlock and a lock that is certain (ios/CS-103, CS-104, CS-105, CS-106, CS-107, CS-108; adr/A57, A58, B23)"
+    "Values are set and read between an unlock and a lock that is certain",
+    .reference(
+      "ios/CS-103", "ios/CS-104", "ios/CS-105", "ios/CS-106", "ios/CS-107", "ios/CS-108", "adr/A57",
+      "adr/A58", "adr/B23")
   )
   func values() throws {
     let vault = try VaultFixture().vaults.createVault(
@@ -162,7 +170,9 @@ struct VaultSampleTests {
   }
 
   @Test(
-    "A value is deleted; the password changes with two arguments and with four, nil and empty (ios/CS-109, CS-110, CS-111; adr/A59, B23; adr/C-9, C-10)"
+    "A value is deleted; the password changes with two arguments and with four, nil and empty",
+    .reference(
+      "ios/CS-109", "ios/CS-110", "ios/CS-111", "adr/A59", "adr/B23", "adr/C-9", "adr/C-10")
   )
   func changes() throws {
     let vault = try VaultFixture().vaults.createVault("v", password: "a", salt: "b")
@@ -179,7 +189,9 @@ struct VaultSampleTests {
     #expect(try vault.isDefaultPasswordUsed())
   }
 
-  @Test("The lock time-out begins anew; an access group has vaults of its own (ios/CS-112, CS-113)")
+  @Test(
+    "The lock time-out begins anew; an access group has vaults of its own",
+    .reference("ios/CS-112", "ios/CS-113"))
   func timeout() throws {
     let fixture = VaultFixture()
     let vault = try fixture.vaults.createVault("v", password: "a", salt: "b")

@@ -1,4 +1,5 @@
 import FerryCrypto
+import FerryTestTraits
 import FerryVault
 import FerryWorld
 import Foundation
@@ -6,7 +7,8 @@ import Testing
 
 @Suite("Vaults")
 struct VaultTests {
-  @Test("A vault is made unlocked, with no policy (ios/VLT-1; adr/DVT-4, DVT-1)")
+  @Test(
+    "A vault is made unlocked, with no policy", .reference("ios/VLT-1", "adr/DVT-4", "adr/DVT-1"))
   func create() throws {
     let fixture = VaultFixture()
     let vault = try fixture.vaults.createVault("myVault", password: "password", salt: "salt")
@@ -25,7 +27,9 @@ struct VaultTests {
     }
   }
 
-  @Test("A name that is in use, empty or too long, or an empty password is refused (ios/VLT-1)")
+  @Test(
+    "A name that is in use, empty or too long, or an empty password is refused",
+    .reference("ios/VLT-1"))
   func refusedNames() throws {
     let fixture = VaultFixture()
     let vaults = fixture.vaults
@@ -56,7 +60,9 @@ struct VaultTests {
     #expect(try !vaults.vaultExists("CAF\u{C9}"))
   }
 
-  @Test("A vault is asked for, got locked, and missed by name (ios/VLT-2, VLT-3; adr/DVT-5)")
+  @Test(
+    "A vault is asked for, got locked, and missed by name",
+    .reference("ios/VLT-2", "ios/VLT-3", "adr/DVT-5"))
   func get() throws {
     let fixture = VaultFixture()
     let vaults = fixture.vaults
@@ -73,7 +79,9 @@ struct VaultTests {
     #expect(try got.getString("a") == "b")
   }
 
-  @Test("A vault is deleted while it is locked, without its password (ios/VLT-4; adr/DVT-5)")
+  @Test(
+    "A vault is deleted while it is locked, without its password",
+    .reference("ios/VLT-4", "adr/DVT-5"))
   func delete() throws {
     let fixture = VaultFixture()
     let vaults = fixture.vaults
@@ -97,7 +105,8 @@ struct VaultTests {
     #expect(try next.getDataNames().isEmpty)
   }
 
-  @Test("A vault locks, and a locked vault locks without effect (ios/VLT-9; adr/DVT-8)")
+  @Test(
+    "A vault locks, and a locked vault locks without effect", .reference("ios/VLT-9", "adr/DVT-8"))
   func lock() throws {
     let fixture = VaultFixture()
     let vault = try fixture.vaults.createVault("myVault", password: "password", salt: "salt")
@@ -131,7 +140,9 @@ struct VaultTests {
     #expect(try vault.getString("a") == "b")
   }
 
-  @Test("Vaults of a group are shared by its apps and hidden from others (ios/VLT-17; adr/DVT-3)")
+  @Test(
+    "Vaults of a group are shared by its apps and hidden from others",
+    .reference("ios/VLT-17", "adr/DVT-3"))
   func groups() throws {
     let fixture = VaultFixture()
     func vaults(_ group: String) throws -> DataVaults {
@@ -153,7 +164,9 @@ struct VaultTests {
       } == .invalidArgument)
   }
 
-  @Test("What is shipped derives keys slowly, and needs no set-up (adr/DVT-2, DVT-20)")
+  @Test(
+    "What is shipped derives keys slowly, and needs no set-up",
+    .reference("adr/DVT-2", "adr/DVT-20"))
   func standard() throws {
     let fixture = VaultFixture()
     let vault = try DataVaults(folder: fixture.folder).createVault("v", password: "p", salt: "s")

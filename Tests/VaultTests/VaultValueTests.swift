@@ -1,3 +1,4 @@
+import FerryTestTraits
 import FerryVault
 import FerryWorld
 import Foundation
@@ -5,7 +6,7 @@ import Testing
 
 @Suite("Values in a vault")
 struct VaultValueTests {
-  @Test("Strings are stored and read (ios/VLT-11; adr/DVT-7)")
+  @Test("Strings are stored and read", .reference("ios/VLT-11", "adr/DVT-7"))
   func strings() throws {
     let fixture = VaultFixture()
     let vault = try fixture.vaults.createVault("v", password: "p", salt: "s")
@@ -21,7 +22,9 @@ struct VaultValueTests {
     #expect(try again.getString("name")?.utf8.count == 1 << 20)
   }
 
-  @Test("Bytes and certificates are stored and read (ios/VLT-12; adr/DVT-7; facts/1.9)")
+  @Test(
+    "Bytes and certificates are stored and read", .reference("ios/VLT-12", "adr/DVT-7", "facts/1.9")
+  )
   func bytes() throws {
     let fixture = VaultFixture()
     let vault = try fixture.vaults.createVault("v", password: "p", salt: "s")
@@ -46,7 +49,8 @@ struct VaultValueTests {
     #expect(try vault.getString("binaryName") == "now a text")
   }
 
-  @Test("Names come with their types, in the order of setting (ios/VLT-5; adr/DVT-6)")
+  @Test(
+    "Names come with their types, in the order of setting", .reference("ios/VLT-5", "adr/DVT-6"))
   func names() throws {
     let fixture = VaultFixture()
     let vault = try fixture.vaults.createVault("v", password: "p", salt: "s")
@@ -61,7 +65,7 @@ struct VaultValueTests {
       ])
   }
 
-  @Test("A value is deleted, others stay (ios/VLT-13)")
+  @Test("A value is deleted, others stay", .reference("ios/VLT-13"))
   func delete() throws {
     let fixture = VaultFixture()
     let vault = try fixture.vaults.createVault("v", password: "p", salt: "s")

@@ -1,9 +1,12 @@
+import FerryTestTraits
 import Foundation
 import Testing
 
 extension Way {
   @Suite struct AdoptServerTests {
-    @Test("A server is replaced for good amid replays: each create is done once (sync/P25)")
+    @Test(
+      "A server is replaced for good amid replays: each create is done once", .reference("sync/P25")
+    )
     func replaced() async throws {
       let business = try await Business.flights(bookings: 1_000)
       var daemon = try await Daemon.start(business)

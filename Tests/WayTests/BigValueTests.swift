@@ -1,5 +1,6 @@
 import FerryJSON
 import FerrySQLite
+import FerryTestTraits
 import Foundation
 import Testing
 
@@ -12,7 +13,8 @@ extension Way {
     private static let peakGrowthKilobytes: Int64 = 12 << 10
 
     @Test(
-      "A photo of 20 MB added offline survives kill -9 of device and server at any piece, up and down, in constant memory (sync/P1, P23, P25)"
+      "A photo of 20 MB added offline survives kill -9 of device and server at any piece, up and down, in constant memory",
+      .reference("sync/P1", "sync/P23", "sync/P25")
     )
     func photo() async throws {
       let business = try await Business.album()
@@ -109,7 +111,8 @@ extension Way {
     }
 
     @Test(
-      "A text of 20 MB goes up and down: both read it in constant memory, and the server writes it so where its column takes bytes (sync/P1, P23, facts/1.5, facts/1.10)"
+      "A text of 20 MB goes up and down: both read it in constant memory, and the server writes it so where its column takes bytes",
+      .reference("sync/P1", "sync/P23", "facts/1.5", "facts/1.10")
     )
     func text() async throws {
       let business = try await Business.album()
@@ -167,7 +170,8 @@ extension Way {
     }
 
     @Test(
-      "While a photo comes in the server's disk fills: the device is told why, and goes on where it was when there is room (sync/P1, P25)"
+      "While a photo comes in the server's disk fills: the device is told why, and goes on where it was when there is room",
+      .reference("sync/P1", "sync/P25")
     )
     func fullDisk() async throws {
       let business = try await Business.album()

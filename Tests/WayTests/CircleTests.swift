@@ -1,11 +1,13 @@
 import FerryModel
+import FerryTestTraits
 import Foundation
 import Testing
 
 extension Way {
   @Suite struct CircleTests {
     @Test(
-      "A row goes round: import, update, create, delete, refusal, correction, push (sync/P11, P17, P25)"
+      "A row goes round: import, update, create, delete, refusal, correction, push",
+      .reference("sync/P11", "sync/P17", "sync/P25")
     )
     func flights() async throws {
       let business = try await Business.flights()
@@ -28,7 +30,9 @@ extension Way {
       #expect(try await daemon.isHealthy())
     }
 
-    @Test("A device that comes while the server loads is not told that all is there (sync/R2)")
+    @Test(
+      "A device that comes while the server loads is not told that all is there",
+      .reference("sync/R2"))
     func early() async throws {
       let business = try await Business.flights(bookings: 12_000)
       let daemon = try await Daemon.start(business)
@@ -141,7 +145,9 @@ extension Way {
       }
     }
 
-    @Test("Two devices change one row: the second is refused with 412 and both values (sync/P17)")
+    @Test(
+      "Two devices change one row: the second is refused with 412 and both values",
+      .reference("sync/P17"))
     func conflict() async throws {
       let business = try await Business.flights(bookings: 500)
       let daemon = try await Daemon.start(business)

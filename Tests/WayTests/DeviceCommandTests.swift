@@ -1,5 +1,6 @@
 import FerryJSON
 import FerrySQLite
+import FerryTestTraits
 import Foundation
 import Testing
 
@@ -72,7 +73,8 @@ extension Way {
     }
 
     @Test(
-      "facts/2.10, sync/Q9: a device is registered by an activation code, and settings travel while it runs"
+      "A device is registered by an activation code, and settings travel while it runs",
+      .reference("facts/2.10", "sync/Q9")
     )
     func activation() async throws {
       let business = try await Business.flights(bookings: 200)
@@ -121,7 +123,8 @@ extension Way {
     }
 
     @Test(
-      "facts/2.10, sync/Q9: a device gets another template while it runs, and a clone of it registers with the same one"
+      "A device gets another template while it runs, and a clone of it registers with the same one",
+      .reference("facts/2.10", "sync/Q9")
     )
     func clone() async throws {
       let business = try await Business.flights(bookings: 200)

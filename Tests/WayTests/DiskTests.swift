@@ -3,6 +3,7 @@ import FerryFaultVFS
 import FerryJSON
 import FerryModel
 import FerrySQLite
+import FerryTestTraits
 import FerryWorld
 import Foundation
 import Testing
@@ -11,7 +12,8 @@ extension Way {
   /// Disks that are full, stand still or go away while real processes work on them.
   @Suite struct DiskTests {
     @Test(
-      "A server on a full disk says so, loses nothing, and goes on when there is room (sync/P25)")
+      "A server on a full disk says so, loses nothing, and goes on when there is room",
+      .reference("sync/P25"))
     func serverFull() async throws {
       let business = try await Business.flights(bookings: 300)
       guard let disk = try await SmallDisk.memory(business.place, "small", megabytes: 6) else {
@@ -59,7 +61,9 @@ extension Way {
       try business.expectOnce(60)
     }
 
-    @Test("A device on a full disk says what to do and goes on by itself (sync/P1, P23)")
+    @Test(
+      "A device on a full disk says what to do and goes on by itself",
+      .reference("sync/P1", "sync/P23"))
     func deviceFull() async throws {
       let business = try await Business.flights(bookings: 300)
       guard let disk = try await SmallDisk.memory(business.place, "small", megabytes: 2) else {
@@ -95,7 +99,8 @@ extension Way {
     }
 
     @Test(
-      "A full disk in memory under SQLite takes no save in part, and the next one whole (sync/P1)")
+      "A full disk in memory under SQLite takes no save in part, and the next one whole",
+      .reference("sync/P1"))
     func fullInMemory() async throws {
       let business = try await Business.flights(bookings: 20)
       let entity = try #require(business.package.entity(named: "Bookings"))
@@ -184,7 +189,9 @@ extension Way {
       try business.expectOnce(10)
     }
 
-    @Test("A store that was moved away is written by nobody; put back, all goes on (sync/P25)")
+    @Test(
+      "A store that was moved away is written by nobody; put back, all goes on",
+      .reference("sync/P25"))
     func vanished() async throws {
       let business = try await Business.flights(bookings: 300)
       let daemon = try await Daemon.start(business)

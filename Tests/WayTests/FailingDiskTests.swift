@@ -1,4 +1,5 @@
 import FerryJSON
+import FerryTestTraits
 import Foundation
 import Testing
 
@@ -6,7 +7,8 @@ extension Way {
   /// Disks that are slow, or break and turn read-only, while real processes work on them.
   @Suite struct FailingDiskTests {
     @Test(
-      "On a disk that stands still again and again all is slower, and nothing is lost (sync/P25)")
+      "On a disk that stands still again and again all is slower, and nothing is lost",
+      .reference("sync/P25"))
     func slow() async throws {
       let business = try await Business.flights(bookings: 300)
       guard let disk = try await SmallDisk.freezable(business.place, "slow") else {
@@ -99,7 +101,8 @@ extension Way {
     }
 
     @Test(
-      "A device whose disk breaks tells the app with the cure; what was saved is there (sync/P1)")
+      "A device whose disk breaks tells the app with the cure; what was saved is there",
+      .reference("sync/P1"))
     func deviceBreaks() async throws {
       let business = try await Business.flights(bookings: 300)
       guard let disk = try await SmallDisk.breakable(business.place, "card") else {

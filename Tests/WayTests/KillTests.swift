@@ -1,11 +1,14 @@
 import FerryModel
 import FerrySQLite
+import FerryTestTraits
 import Foundation
 import Testing
 
 extension Way {
   @Suite struct KillTests {
-    @Test("kill -9 of ferryd while it loads and while a device imports loses nothing (sync/P26)")
+    @Test(
+      "Kill -9 of ferryd while it loads and while a device imports loses nothing",
+      .reference("sync/P26"))
     func serverInImport() async throws {
       let business = try await Business.flights(bookings: 24_000)
       var daemon = try await Daemon.start(business)
@@ -37,7 +40,7 @@ extension Way {
       try await Shores.agree(business, daemon, [dora]) { _, _ in true }
     }
 
-    @Test("kill -9 of ferryd amid replays: each create is done once (sync/P25)")
+    @Test("Kill -9 of ferryd amid replays: each create is done once", .reference("sync/P25"))
     func serverInReplay() async throws {
       let business = try await Business.flights(bookings: 1_000)
       var daemon = try await Daemon.start(business)
@@ -62,7 +65,8 @@ extension Way {
     }
 
     @Test(
-      "kill -9 of a device in its import and after submit loses nothing (sync/P23, P25, P26, RC13)")
+      "Kill -9 of a device in its import and after submit loses nothing",
+      .reference("sync/P23", "sync/P25", "sync/P26", "sync/RC13"))
     func device() async throws {
       let business = try await Business.flights(bookings: 12_000)
       let daemon = try await Daemon.start(business)

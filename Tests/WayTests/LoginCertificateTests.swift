@@ -1,12 +1,14 @@
 import FerryCertificates
 import FerrySQLite
+import FerryTestTraits
 import Foundation
 import Testing
 
 extension Way {
   @Suite struct LoginCertificateTests {
     @Test(
-      "A device logs in with a certificate of the company's authority in place of a password, and gets the rows of its user; one of another authority is a wrong login (ios/AFA-5; adr/AFA-3)"
+      "A device logs in with a certificate of the company's authority in place of a password, and gets the rows of its user; one of another authority is a wrong login",
+      .reference("ios/AFA-5", "adr/AFA-3")
     )
     func login() async throws {
       let business = try await Business.flights(bookings: 200)

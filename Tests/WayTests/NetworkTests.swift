@@ -1,4 +1,5 @@
 import FerryModel
+import FerryTestTraits
 import Foundation
 import Testing
 
@@ -6,7 +7,8 @@ extension Way {
   /// The network as it is: real sockets, with everything that happens to bytes on their way.
   @Suite struct NetworkTests {
     @Test(
-      "Through cut, late, doubled and throttled bytes nothing is lost or done twice (sync/P25, P26)",
+      "Through cut, late, doubled and throttled bytes nothing is lost or done twice",
+      .reference("sync/P25", "sync/P26"),
       arguments: [UInt64(1), 2])
     func storm(seed: UInt64) async throws {
       let business = try await Business.flights(bookings: 400)
@@ -72,7 +74,9 @@ extension Way {
       try await settled(5, business, daemon, [ada])
     }
 
-    @Test("With a tenth of all packets lost everything arrives, once (sync/P25, P26)")
+    @Test(
+      "With a tenth of all packets lost everything arrives, once",
+      .reference("sync/P25", "sync/P26"))
     func loss() async throws {
       let business = try await Business.flights(bookings: 300)
       let name = "ferry-\(getpid())"

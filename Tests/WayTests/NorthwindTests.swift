@@ -1,10 +1,12 @@
 import FerryModel
+import FerryTestTraits
 import Foundation
 import Testing
 
 extension Way {
   @Suite struct NorthwindTests {
-    @Test("The circle goes round on Northwind, orders partitioned by a claim (sync/P25)")
+    @Test(
+      "The circle goes round on Northwind, orders partitioned by a claim", .reference("sync/P25"))
     func circle() async throws {
       let (business, isReal) = try await Business.northwind()
       tell(

@@ -1,4 +1,5 @@
 import FerrySQLite
+import FerryTestTraits
 import Foundation
 import Testing
 
@@ -21,7 +22,8 @@ extension Way {
     }
 
     @Test(
-      "Two packages in one server: two devices, one user, one port, each with its own rows (sync/Q1; facts/2.1)"
+      "Two packages in one server: two devices, one user, one port, each with its own rows",
+      .reference("sync/Q1", "facts/2.1")
     )
     func two() async throws {
       let flights = try await Business.flights(bookings: 50)

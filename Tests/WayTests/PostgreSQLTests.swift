@@ -1,3 +1,4 @@
+import FerryTestTraits
 import Foundation
 import Testing
 
@@ -31,7 +32,8 @@ extension Way {
     }
 
     @Test(
-      "A row of PostgreSQL goes round: import, update, create, refusal, and a change by psql (sync/P25)"
+      "A row of PostgreSQL goes round: import, update, create, refusal, and a change by psql",
+      .reference("sync/P25")
     )
     func circle() async throws {
       let server = try await PostgreSQLServer.shared()

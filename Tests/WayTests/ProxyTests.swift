@@ -2,13 +2,15 @@ import FerryHTTP
 import FerryHTTPClient
 import FerryJSON
 import FerryModel
+import FerryTestTraits
 import Foundation
 import Testing
 
 extension Way {
   @Suite struct ProxyTests {
     @Test(
-      "Through nginx with proxy_pass alone a change is told of by channels (adr/PRX-1, facts/5.19)")
+      "Through nginx with proxy_pass alone a change is told of by channels",
+      .reference("adr/PRX-1", "facts/5.19"))
     func plain() async throws {
       let business = try await Business.flights(bookings: 500)
       let daemon = try await Daemon.start(business)
@@ -18,7 +20,9 @@ extension Way {
       #expect(try await metric("ferry_channels_opened_total", daemon) >= 2)
     }
 
-    @Test("Where the proxy keeps the channel's bytes back the device notices and polls (adr/PRX-1)")
+    @Test(
+      "Where the proxy keeps the channel's bytes back the device notices and polls",
+      .reference("adr/PRX-1"))
     func buffering() async throws {
       let business = try await Business.flights(bookings: 500)
       let daemon = try await Daemon.start(business)
@@ -65,7 +69,8 @@ extension Way {
     }
 
     @Test(
-      "A database's connection profile asks the app about a certificate that no authority vouches for (ios/LSN-1; adr/TLS-2)"
+      "A database's connection profile asks the app about a certificate that no authority vouches for",
+      .reference("ios/LSN-1", "adr/TLS-2")
     )
     func trust() async throws {
       let business = try await Business.flights(bookings: 200)
@@ -127,7 +132,7 @@ extension Way {
       return quickest
     }
 
-    @Test("A proxy that goes away and comes back loses nothing (adr/PRX-2)")
+    @Test("A proxy that goes away and comes back loses nothing", .reference("adr/PRX-2"))
     func restart() async throws {
       let business = try await Business.flights(bookings: 500)
       let daemon = try await Daemon.start(business)

@@ -1,4 +1,5 @@
 import FerryModel
+import FerryTestTraits
 import Foundation
 import Testing
 
@@ -18,7 +19,8 @@ extension Way {
     }
 
     @Test(
-      "sync/R11, R12, R17: an upload-only session of a device process, and the automatic one behind it, through nginx",
+      "An upload-only session of a device process, and the automatic one behind it, through nginx",
+      .reference("sync/R11", "sync/R12", "sync/R17"),
       arguments: [false, true])
     func uploadOnly(isProxied: Bool) async throws {
       let business = try await Business.flights(bookings: 200)

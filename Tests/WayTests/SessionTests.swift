@@ -1,5 +1,6 @@
 import FerryModel
 import FerrySQLite
+import FerryTestTraits
 import FerryWorld
 import Foundation
 import Testing
@@ -10,7 +11,8 @@ extension Way {
   @Suite struct SessionTests {
     private static let day: Int64 = 86_400_000
 
-    @Test("A device that was offline for 30 days renews its session by itself (sync/M12)")
+    @Test(
+      "A device that was offline for 30 days renews its session by itself", .reference("sync/M12"))
     func monthAway() async throws {
       let business = try await Business.flights(bookings: 500)
       var daemon = try await Daemon.start(business)
@@ -27,7 +29,8 @@ extension Way {
     }
 
     @Test(
-      "A session that is too old or revoked asks the app; what is pending is untouched (sync/M12, P23)",
+      "A session that is too old or revoked asks the app; what is pending is untouched",
+      .reference("sync/M12", "sync/P23"),
       arguments: [61, nil])
     func tooOld(days: Int64?) async throws {
       let business = try await Business.flights(bookings: 500)

@@ -1,5 +1,6 @@
 import FerryJSON
 import FerryModel
+import FerryTestTraits
 import Foundation
 import Testing
 
@@ -41,7 +42,8 @@ extension Way {
     }
 
     @Test(
-      "A live query of one process shows what another commits, and a callback is made in one of them; kill -9 of one leaves the other well, which tells what was owed (facts/1.6, sync/P22, P23)"
+      "A live query of one process shows what another commits, and a callback is made in one of them; kill -9 of one leaves the other well, which tells what was owed",
+      .reference("facts/1.6", "sync/P22", "sync/P23")
     )
     func liveAndOwed() async throws {
       let business = try await Business.flights()

@@ -2,6 +2,7 @@ import FerryHTTP
 import FerryHTTPServer
 import FerryJSON
 import FerrySQLite
+import FerryTestTraits
 import Foundation
 import Synchronization
 import Testing
@@ -56,7 +57,8 @@ private final class ODataUnits: Sendable {
 extension Way {
   @Suite struct UploadTests {
     @Test(
-      "One id goes from the button to the business system and to an OData service: it is in the app's log, in the server's, and in the trace beside it (adr/SV-35; ios/SRV-23)"
+      "One id goes from the button to the business system and to an OData service: it is in the app's log, in the server's, and in the trace beside it",
+      .reference("adr/SV-35", "ios/SRV-23")
     )
     func oneID() async throws {
       let business = try await Business.flights(bookings: 200)

@@ -1,5 +1,6 @@
 import FerryJSON
 import FerryModel
+import FerryTestTraits
 import FerryWire
 import Testing
 
@@ -128,7 +129,9 @@ struct MessageTests {
     #expect(try message(.failure, text) == .failure(WireFailure(.internal, "m", hint: "h")))
   }
 
-  @Test("A log record keeps the reference's fields, and more only where there is more (sync/P17)")
+  @Test(
+    "A log record keeps the reference's fields, and more only where there is more",
+    .reference("sync/P17"))
   func logRecord() throws {
     let id = try #require(OperationID("000102030405060708090a0b0c0d0e0f"))
     let record = LogRecord(

@@ -1,11 +1,13 @@
 import FerryJSON
+import FerryTestTraits
 import FerryWire
 import Testing
 
 @Suite("Application settings as JSON")
 struct SettingsTests {
   @Test(
-    "A value of a kind that this version does not know is left out, and the rest is read (sync/Q9)")
+    "A value of a kind that this version does not know is left out, and the rest is read",
+    .reference("sync/Q9"))
   func unknownKinds() throws {
     let json = """
       {"template":"field","version":"7","later":[1,{"a":2}],"values":{"custom.list":[1,2],

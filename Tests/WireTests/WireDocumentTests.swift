@@ -1,6 +1,7 @@
 import FerryCrypto
 import FerryJSON
 import FerryModel
+import FerryTestTraits
 import FerryWire
 import Testing
 
@@ -71,7 +72,9 @@ struct WireDocumentTests {
     #expect(number < Int64.min / 2)
   }
 
-  @Test("The example of an answer is read, and is written with the very same bytes (sync/P17)")
+  @Test(
+    "The example of an answer is read, and is written with the very same bytes",
+    .reference("sync/P17"))
   func answer() throws {
     let printed = try json("answer")
     let answer = try Answer(json: printed)
@@ -80,7 +83,8 @@ struct WireDocumentTests {
   }
 
   @Test(
-    "The example of a content's progress is read and written the same, its headers too (facts/1.5)")
+    "The example of a content's progress is read and written the same, its headers too",
+    .reference("facts/1.5"))
   func content() throws {
     let printed = try json("content")
     let progress = try #require(ContentProgress(json: printed))
