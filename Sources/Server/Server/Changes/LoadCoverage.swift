@@ -19,7 +19,7 @@ public struct LoadCoverage: Sendable {
   enum Absence: Comparable {
     /// Nothing: the load did not look there, or not everywhere.
     case nothing
-    /// It may be gone: the pages of the load are not of one moment.
+    /// It may be deleted: the pages of the load are not of one moment.
     case doubt
     case gone
   }

@@ -28,8 +28,8 @@ extension Operations {
 }
 
 extension ActiveReplay {
-  /// The rest of a chain that was performed in parts may wait for long: what is left to do where its
-  /// user is gone meanwhile, or lacks a role. Its rows the business transaction judges.
+  /// What remains of a chain that was performed in parts may wait for long: what is left to do where its
+  /// user was removed meanwhile, or lacks a role. Its rows the business transaction judges.
   mutating func refusedNow() -> ReplayMachine.Action? {
     guard machine.isInParts else { return nil }
     for place in machine.open {

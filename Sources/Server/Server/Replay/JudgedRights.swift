@@ -16,7 +16,7 @@ struct JudgedRights: Sendable {
     arrival.include(place) && (now()?.include(place) ?? false)
   }
 
-  /// The refusal where the user is gone or lacks a role, whatever the row is.
+  /// The refusal where the user was removed or lacks a role, whatever the row is.
   func refusal(for kind: OperationKind, of entity: Entity) -> Refusal? {
     guard isUserThere else {
       return Refusal(code: 403, message: "This user may no longer change anything.")

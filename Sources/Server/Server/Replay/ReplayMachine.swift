@@ -62,7 +62,7 @@ package struct ReplayMachine {
   private var toRead: [ObjectName] = []
   private var wasUnknown: Bool = false
   /// The business system has answered for parts of the chain: what is accepted stays, and the chain is
-  /// not given back before the rest has ended.
+  /// not given back before all members have ended.
   private(set) var isInParts: Bool = false
   /// What the business system needs before it performs the chain; nil where it needs nothing.
   package private(set) var awaited: AwaitedThing?
@@ -207,7 +207,7 @@ package struct ReplayMachine {
   }
 
   /// What is open is performed later. A chain of which the business system has answered parts stays
-  /// claimed: it may be unable to tell them a second time.
+  /// claimed: it may be unable to report them a second time.
   private mutating func later(_ reason: String) -> Action {
     let isAnswered = outcomes.contains { $0 != nil }
     guard isInParts, isAnswered else { return .release(reason: reason, mayHaveRun: isAnswered) }
