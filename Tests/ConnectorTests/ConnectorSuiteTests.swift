@@ -39,6 +39,27 @@ struct ConnectorSuiteTests {
     #expect(one.failures(on: MemoryStage(isTransactional: false)) == [])
   }
 
+  @Test("Memory that notes what changes", arguments: ConnectorSuite.cases)
+  func memoryThatNotes(_ one: ConnectorCase) {
+    #expect(one.failures(on: MemoryStage(notesChanges: true)) == [])
+  }
+
+  @Test(
+    "The suite finds each bug that is planted in a connector", arguments: ConnectorFlaw.allCases)
+  func flawed(_ flaw: ConnectorFlaw) throws {
+    let found = try ConnectorSuite.cases.filter { one in
+      let stage: any ConnectorStage =
+        switch flaw {
+        case .probeGuesses: MemoryStage(remembersOperations: false)
+        case .absentOutsideScope: MemoryStage()
+        case .deltaLinkBeforeRows:
+          try SQLiteStage(remembersOperations: true, isPrepared: true)
+        }
+      return !one.failures(on: FlawedStage(stage, flaw)).isEmpty
+    }
+    #expect(!found.isEmpty, "no case finds it")
+  }
+
   @Test("Memory that forgets operations", arguments: ConnectorSuite.cases)
   func memoryThatForgets(_ one: ConnectorCase) {
     #expect(one.failures(on: MemoryStage(remembersOperations: false)) == [])

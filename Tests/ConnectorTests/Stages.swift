@@ -89,6 +89,13 @@ final class SQLiteStage: ConnectorStage {
     }
   }
 
+  func deleteByOther(_ entity: Entity, _ key: ObjectKey) throws -> Bool {
+    let keys = try #require(key.values(of: entity)).map(SQLiteStage.raw)
+    let column = quoted(entity.attributes[entity.key[0]].column)
+    try other.run("DELETE FROM \(quoted(entity.table)) WHERE \(column) = ?", keys)
+    return true
+  }
+
   private static func raw(_ value: AttributeValue) -> SQLiteValue {
     switch value {
     case .null: .null
@@ -107,7 +114,9 @@ final class MemoryStage: ConnectorStage {
   let keepsContents: Bool = true
   let business: MemoryBusiness
 
-  init(isTransactional: Bool = true, remembersOperations: Bool = true) {
+  init(
+    isTransactional: Bool = true, remembersOperations: Bool = true, notesChanges: Bool = false
+  ) {
     let seats = MemoryRule { effect, transaction in
       guard effect.entity == "Booking", effect.before == nil, let booking = effect.after,
         let key = Optional(ObjectKey([booking[1]])), var flight = transaction.row("Flight", key),
@@ -122,7 +131,7 @@ final class MemoryStage: ConnectorStage {
     }
     business = MemoryBusiness(
       package: ConnectorSuite.packageWithContents, rules: [seats], isTransactional: isTransactional,
-      remembersOperations: remembersOperations)
+      remembersOperations: remembersOperations, notesChanges: notesChanges)
     for (entity, rows) in ConnectorSuite.rows { business.insert(entity.name, rows) }
   }
 
@@ -134,5 +143,37 @@ final class MemoryStage: ConnectorStage {
       for (position, value) in changed { row[position] = value }
       transaction.write(entity.name, key, row)
     }
+  }
+
+  func deleteByOther(_ entity: Entity, _ key: ObjectKey) -> Bool {
+    business.changeByOther { $0.write(entity.name, key, nil) }
+    return true
+  }
+}
+
+/// The connector of another stage with a bug.
+final class FlawedStage: ConnectorStage {
+  private let inner: any ConnectorStage
+  private let flaw: ConnectorFlaw
+
+  init(_ inner: any ConnectorStage, _ flaw: ConnectorFlaw) {
+    self.inner = inner
+    self.flaw = flaw
+  }
+
+  var isTransactional: Bool { inner.isTransactional }
+  var remembersOperations: Bool { inner.remembersOperations }
+  var keepsContents: Bool { inner.keepsContents }
+
+  func connector() throws -> any Connector {
+    FlawedConnector(try inner.connector(), [], own: [flaw])
+  }
+
+  func changeByOther(_ entity: Entity, _ key: ObjectKey, _ changed: [Int: AttributeValue]) throws {
+    try inner.changeByOther(entity, key, changed)
+  }
+
+  func deleteByOther(_ entity: Entity, _ key: ObjectKey) throws -> Bool {
+    try inner.deleteByOther(entity, key)
   }
 }

@@ -18,11 +18,14 @@ public protocol ConnectorStage: AnyObject {
   func connector() throws -> any Connector
   /// Someone else changes attributes of a row, behind every connector's back.
   func changeByOther(_ entity: Entity, _ key: ObjectKey, _ changed: [Int: AttributeValue]) throws
+  /// Someone else deletes a row. False where the stage cannot do that; so if not said.
+  func deleteByOther(_ entity: Entity, _ key: ObjectKey) throws -> Bool
 }
 
 extension ConnectorStage {
   public var keepsContents: Bool { false }
   public var takesUnfitValues: Bool { true }
+  public func deleteByOther(_ entity: Entity, _ key: ObjectKey) throws -> Bool { false }
 
   /// The model that the connector serves.
   public var package: Package {

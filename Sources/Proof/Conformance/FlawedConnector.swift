@@ -2,6 +2,16 @@ import FerryConnector
 import FerryModel
 import FerryWorld
 
+/// Bugs of a connector that `ConnectorSuite` finds by itself.
+package enum ConnectorFlaw: String, CaseIterable {
+  /// Where nothing tells whether an operation was performed, it is said not to have been.
+  case probeGuesses
+  /// A load leaves out an entity of its scope and says that it gave every row.
+  case absentOutsideScope
+  /// The new place in the changes is given without what was changed before it.
+  case deltaLinkBeforeRows
+}
+
 /// A wrapper that plants bugs in a connector.
 ///
 /// Each method does what the wrapped connector does, unless a planted bug changes it. The wrapper
@@ -9,13 +19,17 @@ import FerryWorld
 package final class FlawedConnector: Connector {
   private let inner: any Connector
   private let flaws: Set<PlantedBug>
+  private let ownFlaws: Set<ConnectorFlaw>
   /// Outcomes of operations whose group was performed in parts. A repeated group reuses them.
   private var parts: [OperationID: OperationOutcome] = [:]
 
   /// Bugs in `flaws` that do not concern a connector have no effect.
-  package init(_ inner: any Connector, _ flaws: Set<PlantedBug>) {
+  package init(
+    _ inner: any Connector, _ flaws: Set<PlantedBug>, own: Set<ConnectorFlaw> = []
+  ) {
     self.inner = inner
     self.flaws = flaws
+    ownFlaws = own
   }
 
   /// Returns the operations, without their `judge` where a planted bug removes it.
@@ -75,10 +89,11 @@ package final class FlawedConnector: Connector {
       throw ConnectorError(
         "the business system does not tell", hint: "It is a planted bug.", isTransient: false)
     }
-    return try inner.recall(operations)
+    guard ownFlaws.contains(.probeGuesses) else { return try inner.recall(operations) }
+    return (try? inner.recall(operations)) ?? operations.map { _ in .notPerformed }
   }
 
-  // Calls that no planted bug changes.
+  // Calls that few planted bugs change.
 
   package func mismatches(with package: Package) throws(ConnectorError) -> [Mismatch] {
     try inner.mismatches(with: package)
@@ -100,7 +115,11 @@ package final class FlawedConnector: Connector {
     _ scope: LoadScope, from place: LoadPlace?,
     each: (LoadPage) throws(ConnectorError) -> Void, rejected: (RejectedRow) -> Void
   ) throws(ConnectorError) -> LoadEnd {
-    try inner.load(scope, from: place, each: each, rejected: rejected)
+    guard ownFlaws.contains(.absentOutsideScope) else {
+      return try inner.load(scope, from: place, each: each, rejected: rejected)
+    }
+    let part = LoadScope(entities: Array(scope.entities.prefix(2)), parameters: scope.parameters)
+    return try inner.load(part, from: place, each: each, rejected: rejected)
   }
 
   package func slice(
@@ -122,7 +141,9 @@ package final class FlawedConnector: Connector {
   package func changedByOthers() throws(ConnectorError) -> Bool { try inner.changedByOthers() }
 
   package func changes(since cursor: String?) throws(ConnectorError) -> BusinessChanges {
-    try inner.changes(since: cursor)
+    let changes = try inner.changes(since: cursor)
+    guard ownFlaws.contains(.deltaLinkBeforeRows), cursor != nil else { return changes }
+    return BusinessChanges(cursor: changes.cursor, hints: [])
   }
 
   package var isUnreachable: Bool { inner.isUnreachable }

@@ -8,9 +8,9 @@ public struct ConnectorAbilities: Sendable, Equatable {
     case operations
     /// It answers a repeated request as it answered the first one, for so long.
     case requests(window: Duration)
-    /// Only the rows tell it: what is there is compared with what was sent.
+    /// Only the rows show it: what is there is compared with what was sent.
     case probe
-    /// Nothing tells it; a person decides.
+    /// Nothing shows it; a person decides.
     case none
   }
 

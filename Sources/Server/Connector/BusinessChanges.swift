@@ -30,7 +30,7 @@ public enum ChangeHint: Sendable, Equatable {
   /// These objects may be new, different or gone.
   case objects(entity: String, keys: [ObjectKey])
   /// These are the objects as they were when the business system answered; nil values for those that
-  /// are gone. What the server has learned of one of them since it began to ask is newer. Only a
+  /// were deleted. What the server has learned of one of them since it began to ask is newer. Only a
   /// connector that `looksApart` gives them; of others they are read again.
   case rows([RowImage])
   /// Any object of this entity may be.

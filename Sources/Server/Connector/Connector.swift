@@ -24,7 +24,7 @@ public protocol Connector: AnyObject {
   /// A connector without transactions also stops at the first operation whose outcome is `unknown`,
   /// or that could not be done at present, and answers `notTried` for what it did not do. What was
   /// accepted before stays accepted. `notTried` without any refusal in the group means "not yet": the
-  /// server asks `recall` about what is unknown, and performs the rest later.
+  /// server asks `recall` about what is unknown, and performs the others later.
   func perform(_ group: [ConnectorOperation]) -> PerformResult
 
   /// Performs groups one after the other, each accepted or refused by itself as by `perform`, and
@@ -179,7 +179,7 @@ public enum OperationOutcome: Sendable, Equatable {
   case accepted(key: ObjectKey, isRepeated: Bool = false)
   case refused(Refusal)
   case notTried
-  /// It alone may have been done; only `recall` or a person can tell. `reason` is one sentence for
+  /// It alone may have been done; only `recall` or a person can find out. `reason` is one sentence for
   /// the user.
   case unknown(reason: String)
 }

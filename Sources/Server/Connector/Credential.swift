@@ -2,6 +2,7 @@ import FerryWorld
 
 /// What a request carries so that the business system knows who asks.
 public struct Credential: Sendable, Equatable {
+  /// How it travels.
   public enum Kind: Sendable, Equatable {
     case password(user: String, password: String)
     /// An access token, for `Authorization: Bearer`.
@@ -10,7 +11,7 @@ public struct Credential: Sendable, Equatable {
     case cookie(String)
     /// A client certificate with its chain, and its key, both PEM.
     case certificate(chain: String, key: String)
-    /// An assertion that stands in a header of its own.
+    /// An assertion in a header of its own.
     case header(name: String, value: String)
   }
 

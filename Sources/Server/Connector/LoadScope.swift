@@ -43,7 +43,7 @@ public struct LoadPage: Sendable, Equatable {
 
 /// How a load ended.
 public struct LoadEnd: Sendable, Equatable {
-  /// Whether every row of the scope was given: what is absent may be gone.
+  /// Whether every row of the scope was given: what is absent may be deleted.
   public let isComplete: Bool
   /// Whether the rows are those of one moment. Where they are not, an object counts as deleted only if
   /// two loads in succession do not have it.

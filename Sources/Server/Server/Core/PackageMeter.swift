@@ -23,6 +23,8 @@ final class PackageMeter: Sendable {
   struct Levels {
     var channels: Int = 0
     var waitingOperations: Int = 0
+    /// Those of them that wait for a credential of their user.
+    var credentialWaits: Int = 0
     /// When the oldest of them came.
     var oldestOperation: Timestamp?
   }

@@ -51,16 +51,3 @@ public final class BasicLogins: Sendable {
     return record
   }
 }
-
-extension LoginRequest {
-  /// A login by name and password.
-  init(user: String, password: String, device: String) {
-    self.user = user
-    self.password = password
-    self.device = device
-    token = nil
-    package = nil
-    code = nil
-    key = nil
-  }
-}

@@ -11,6 +11,8 @@ public actor LoadHost {
   private let service: ServiceHost
   private let package: Package
   private let world: World
+  /// What a load reads, one after the other; together every row.
+  private let scopes: [LoadScope]
   /// Asked for by whoever may not wait for the load that is under way.
   private nonisolated let isWanted = Mutex(false)
   /// The same for a comparison in slices.
@@ -41,8 +43,9 @@ public actor LoadHost {
 
   public init(
     connector: sending any Connector, service: ServiceHost, package: Package, world: World,
-    on thread: ThreadExecutor? = nil
+    scopes: [LoadScope]? = nil, on thread: ThreadExecutor? = nil
   ) {
+    self.scopes = scopes ?? [LoadScope(entities: service.rules.loadOrder)]
     executor = thread ?? ThreadExecutor(name: "ferry-load")
     self.connector = connector
     self.service = service
@@ -105,41 +108,24 @@ public actor LoadHost {
     // It compares everything.
     try await endComparison()
     let ticket = try await service.beginLoad()
-    let service = self.service
-    var failure: ServerError?
     var report = LoadReport(service.pulse, world, since: start)
     defer { service.pulse.tellLoad(nil) }
-    do throws(ConnectorError) {
-      // Counting reads the tables once more.
-      report.total = lastRows
-      if lastRows == nil { report.total = try connector.rowCount(package.entities) }
-      report.add(0)
-      var feed = LoadFeed(service, ticket)
-      func keeping(_ body: () throws(ServerError) -> Void) throws(ConnectorError) {
-        do throws(ServerError) { try body() } catch {
-          failure = error
-          throw ConnectorError(error.message, hint: error.hint, isTransient: error.isTransient)
-        }
-      }
-      _ = try connector.load(
-        LoadScope(entities: service.rules.loadOrder), from: nil,
-        each: { page throws(ConnectorError) in
-          try keeping { () throws(ServerError) in try feed.add(page.entity, page.rows) }
-          report.add(page.rows.count)
-        }, rejected: { row in service.stage(ticket, rejected: row) })
-      try keeping { () throws(ServerError) in try feed.finish() }
-    } catch {
+    let coverage: LoadCoverage
+    do throws(LoadFailure) { coverage = try await read(ticket, &report) } catch {
       await service.abandonLoad(ticket)
-      if let failure { throw failure }
-      loadTrouble.tell(error.description, world.log)
-      service.pulse.tellBusiness(error.description)
+      switch error {
+      case .store(let failure): throw failure
+      case .connector(let failure):
+        loadTrouble.tell(failure.description, world.log)
+        service.pulse.tellBusiness(failure.description)
+      }
       await executor.sleep(for: .seconds(1))
       want()
       return
     }
     var summary: LoadSummary?
     while summary == nil {
-      if case .done(let ended) = try await service.endLoad(ticket) { summary = ended }
+      if case .done(let ended) = try await service.endLoad(ticket, coverage) { summary = ended }
     }
     isLoading = false
     loadTrouble.tell(nil, world.log)
@@ -156,6 +142,96 @@ public actor LoadHost {
     // What is not believed needs a second load that says the same.
     await executor.sleep(for: .seconds(1))
     want()
+  }
+
+  private enum LoadFailure: Error {
+    case store(ServerError)
+    case connector(ConnectorError)
+  }
+
+  /// How often a load goes on behind the last page that was kept without another page coming.
+  private static let resumptions = 10
+
+  /// Reads every scope to its end. Where the line breaks it goes on behind the last page, if the
+  /// connector can.
+  private func read(
+    _ ticket: LoadTicket, _ report: inout LoadReport
+  ) async throws(LoadFailure) -> LoadCoverage {
+    var parts: [LoadCoverage.Part] = []
+    do throws(ConnectorError) {
+      // Counting reads the tables once more.
+      report.total = lastRows
+      if lastRows == nil { report.total = try connector.rowCount(package.entities) }
+    } catch { throw .connector(error) }
+    report.add(0)
+    for scope in scopes {
+      var place: LoadPlace?
+      var attempts = 0
+      while true {
+        let part = readPages(of: scope, from: place, ticket, &report)
+        if let failure = part.failure { throw .store(failure) }
+        if let end = part.end {
+          parts.append(LoadCoverage.Part(scope, end))
+          break
+        }
+        attempts = part.hasPages ? 1 : attempts + 1
+        let error = part.error ?? ConnectorError("", hint: "", isTransient: true)
+        guard let next = part.next ?? (part.hasPages ? nil : place), error.isTransient,
+          attempts <= LoadHost.resumptions, !isStopped
+        else { throw .connector(error) }
+        world.log.warn(
+          "a load was interrupted; it goes on behind the last page", ("reason", error.description))
+        place = next
+        await executor.sleep(for: .seconds(1))
+      }
+    }
+    let coverage = LoadCoverage(parts)
+    // Devices take what a first load gives for everything that there is.
+    guard !ticket.isFirst || package.entities.allSatisfy({ coverage.isWhole($0) }) else {
+      throw .connector(
+        ConnectorError(
+          "The load did not give every row", hint: "It is tried again.", isTransient: true))
+    }
+    return coverage
+  }
+
+  /// What one reading came to.
+  private struct ReadPages {
+    var end: LoadEnd?
+    var error: ConnectorError?
+    /// The store could not take the rows.
+    var failure: ServerError?
+    var hasPages = false
+    /// Behind the last page; nil where the load cannot go on there.
+    var next: LoadPlace?
+  }
+
+  private func readPages(
+    of scope: LoadScope, from place: LoadPlace?, _ ticket: LoadTicket, _ report: inout LoadReport
+  ) -> ReadPages {
+    let service = self.service
+    var result = ReadPages()
+    var feed = LoadFeed(service, ticket)
+    func keeping(_ body: () throws(ServerError) -> Void) throws(ConnectorError) {
+      do throws(ServerError) { try body() } catch {
+        result.failure = error
+        throw ConnectorError(error.message, hint: error.hint, isTransient: error.isTransient)
+      }
+    }
+    do throws(ConnectorError) {
+      result.end = try connector.load(
+        scope, from: place,
+        each: { page throws(ConnectorError) in
+          try keeping { () throws(ServerError) in try feed.add(page.entity, page.rows) }
+          report.add(page.rows.count)
+          result.hasPages = true
+          result.next = page.next
+        }, rejected: { row in service.stage(ticket, rejected: row) })
+    } catch { result.error = error }
+    // What was read is kept, however the reading ended.
+    guard result.failure == nil else { return result }
+    do throws(ServerError) { try feed.finish() } catch { result.failure = error }
+    return result
   }
 
   private func tellLoaded(_ rows: Int, _ summary: LoadSummary?, in time: Duration) {

@@ -62,6 +62,10 @@ struct MetricsText {
       "\($0.state.levels.waitingOperations)"
     }
     each(
+      "ferry_credential_waits", "gauge", "Operations that wait for a credential of their user.",
+      entries
+    ) { "\($0.state.levels.credentialWaits)" }
+    each(
       "ferry_replay_age_seconds", "gauge", "Age of the oldest operation without an answer.",
       entries
     ) { MetricsText.seconds(since: $0.state.levels.oldestOperation, now) }

@@ -12,15 +12,18 @@ public struct PackageHost: Sendable {
   private let service: ServiceHost
   private let replay: ReplayHost
   private let load: LoadHost
-  /// Those that replay and load; none on a node that follows.
+  /// Asks for changes where replay must not wait for the answer.
+  private let looks: LookHost?
+  /// Those that replay, load and look; none on a node that follows.
   private let work: [Task<Void, Never>]
 
   /// Opens the store, begins to replay what waits, and loads the business system.
   ///
-  /// `store` is called on the service's own thread, `connector` three times: who replays, who loads
-  /// and who reads big values have each their own. The tasks that drive them run on `loop` where one
-  /// is given. `proxies`: addresses of proxies whose `X-Forwarded-For` is believed. `threads`: those of
-  /// a server with several packages. Errors: what `Service` and the store throw.
+  /// `store` is called on the service's own thread, `connector` for each who has one of its own: who
+  /// replays, who loads, who reads big values, and who asks for changes where that takes long. The
+  /// tasks that drive them run on `loop` where one is given. `proxies`: addresses of proxies whose
+  /// `X-Forwarded-For` is believed. `threads`: those of a server with several packages. Errors: what
+  /// `Service` and the store throw.
   package static func start(
     _ package: Package, audit: AuditLog, doorkeeper: Doorkeeper, world: World,
     limits: ServiceLimits = .standard, proxies: Set<String> = [],
@@ -59,6 +62,9 @@ public struct PackageHost: Sendable {
       return service
     }
     let turn = threads?.next()
+    let looking = connector()
+    let looksApart = looking.looksApart
+    let looks = looksApart ? LookHost(connector: looking, service: service, world: world) : nil
     let replay = ReplayHost(
       connector: connector(), service: service, world: world, on: turn?.replay)
     let load = LoadHost(
@@ -74,13 +80,19 @@ public struct PackageHost: Sendable {
           await replay.run(load: { load.want() }, compare: { load.wantComparison() })
         },
       ]
+      if let looks {
+        work.append(
+          Task(executorPreference: loop) {
+            await looks.run(load: { load.want() }, compare: { load.wantComparison() })
+          })
+      }
     }
     let served = ServedPackage(package, service, contents)
     return PackageHost(
       router: Router(
         [served], doorkeeper: doorkeeper, audit: audit,
         proxies: proxies, turns: ExchangeTurns(), meter: ServerMeter(world), world: world),
-      served: served, service: service, replay: replay, load: load, work: work)
+      served: served, service: service, replay: replay, load: load, looks: looks, work: work)
   }
 
   /// Judges a request by its head, before its body is read; any thread, and at once.
@@ -122,6 +134,7 @@ public struct PackageHost: Sendable {
 
   /// Ends in good order: what is in work is finished, and whoever waits is let go.
   public func stop() async {
+    looks?.stop()
     await replay.stop()
     await load.stop()
     await service.stop()

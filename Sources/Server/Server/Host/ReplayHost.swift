@@ -11,18 +11,14 @@ public actor ReplayHost {
   private let service: ServiceHost
   private let world: World
   private var isStopped = false
-  private var lastLook: Timestamp?
-  /// How far the changes of others were followed; nil where the business system has no cursors.
-  private var cursor: String?
-  private var nextQuietCursor: Timestamp?
+  /// Asks for changes between two replays; nil where that is done elsewhere (`LookHost`).
+  private let looker: Looker?
+  /// Of a connector that is not asked for changes here: then a replay is the attempt.
   private var breaker = CircuitBreaker()
   /// Whether the store has confirmed this node as the leader since the business system did.
   private var isLeadProven = false
-  private var trouble = LastingTrouble(
-    "the business system cannot be asked for changes",
-    over: "the business system can be asked for changes again")
-  private var shortfall = LastingTrouble(
-    "changes of others arrive later than they could", over: "changes of others arrive in time")
+  private var leadTrouble = LastingTrouble(
+    "the business system cannot be taken over", over: "the business system was taken over")
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor {
     executor.asUnownedSerialExecutor()
@@ -34,50 +30,54 @@ public actor ReplayHost {
   ) {
     executor = thread ?? ThreadExecutor(name: "ferry-replay")
     self.connector = connector
+    looker = connector.looksApart ? nil : Looker(connector, service, world)
     self.service = service
     self.world = world
   }
 
   /// Works until stopped. `load` is called at the start, and when others have changed the business
   /// system; it must not wait for a load, or nothing would be replayed meanwhile. `compare` is called
-  /// once a day where changes of others are noted; the same holds for it.
+  /// once a day where changes of others are noted; the same holds for it. Neither is called where
+  /// changes are asked for elsewhere.
   public func run(load: @Sendable () -> Void, compare: @Sendable () -> Void = {}) async {
-    // Changes count from here on: what came before them the first load brings, or the cursor that
-    // the store has kept.
     connector.lead(service.storeName)
     warnOfJudgement()
-    do throws(ServerError) { cursor = try await service.sourceCursor() } catch {
-      world.log.error("the store failed at the start", ("reason", error.description))
-    }
-    var schedule = await service.comparisonHour().map {
-      ComparisonSchedule(hour: $0, now: world.clock.now)
-    }
-    let isKnown = cursor != nil
-    if await look() || !isKnown { load() }
+    if await looker?.begin() ?? false { load() }
     while !isStopped {
       // Nothing is handed out for what cannot be reached: looking is the attempt.
-      if breaker.isOpen {
+      if let looker, looker.breaker.isOpen {
         await executor.sleep(for: ReplayHost.groupWait)
-        if breaker.mayTry(world.clock.moment), await look() { load() }
+        if looker.breaker.mayTry(world.clock.moment), await looker.look() { load() }
+        continue
+      }
+      if breaker.isOpen, !breaker.mayTry(world.clock.moment) {
+        await executor.sleep(for: ReplayHost.groupWait)
         continue
       }
       do throws(ServerError) {
         guard try await hasLead() else {
-          if await look() { load() }
+          if await looker?.look() ?? false { load() }
           continue
         }
         try await perform(
           try await service.nextReplays(
-            limit: ReplayHost.groupChains, patience: connector.lookInterval))
+            limit: breaker.isOpen ? 1 : ReplayHost.groupChains, patience: patience))
       } catch {
         world.log.error("the store failed during a replay", ("reason", error.description))
         await executor.sleep(for: .seconds(1))
       }
-      if await look() { load() }
-      // Without a cursor everything is compared again and again already.
-      if schedule?.isDue(world.clock.now) == true, cursor != nil { compare() }
+      guard let looker else { continue }
+      if await looker.look() { load() }
+      if looker.isComparisonDue() { compare() }
     }
   }
+
+  /// How long to wait for something to replay: not beyond the next look.
+  private var patience: Duration {
+    looker == nil ? ReplayHost.longestPatience : connector.lookInterval
+  }
+
+  private static let longestPatience: Duration = .seconds(1)
 
   /// Of several nodes one that was stopped may take over the business system after its successor has:
   /// it must not perform then, and the successor takes over once more. So the store is asked behind
@@ -87,11 +87,16 @@ public actor ReplayHost {
     do throws(ConnectorError) {
       if try connector.takeLead(again: true) { isLeadProven = false }
     } catch {
-      trouble.tell(error.description, world.log)
-      service.pulse.tellBusiness(error.description)
+      if let looker {
+        looker.tell(error.description)
+      } else {
+        leadTrouble.tell(error.description, world.log)
+        service.pulse.tellBusiness(error.description)
+      }
       await executor.sleep(for: ReplayHost.groupWait)
       return false
     }
+    if looker == nil { leadTrouble.tell(nil, world.log) }
     if !isLeadProven {
       try await service.requireLead()
       isLeadProven = true
@@ -119,15 +124,22 @@ public actor ReplayHost {
   /// One after the other; what they came to is told in groups, since each commit of the store
   /// waits for the disk.
   private func perform(_ tasks: [ReplayTask]) async throws(ServerError) {
+    guard !tasks.isEmpty else { return }
     var rest = tasks[...]
     var failure: ServerError?
+    // Whether it can be reached again only a replay shows where nobody looks here.
+    var isAttempt = breaker.isOpen
+    defer {
+      if looker == nil { breaker.note(isReached: !connector.isUnreachable, world.clock.moment) }
+    }
     while !rest.isEmpty {
       let end = world.clock.uptime + ReplayHost.groupWait
       var reports: [(task: ReplayTask, report: ReplayReport)] = []
       repeat {
         let found =
-          connector.isUnreachable
+          connector.isUnreachable && !isAttempt
           ? rest.map { unreached($0.step) } : performNext(rest) { world.clock.uptime < end }
+        isAttempt = false
         for (task, report) in zip(rest, found) {
           if let report { reports.append((task, report)) }
         }
@@ -211,44 +223,6 @@ public actor ReplayHost {
       service.pulse.tellBusiness(nil)
     }
     return .performed(result)
-  }
-
-  /// Asks what others have changed; gives whether a load must begin.
-  private func look() async -> Bool {
-    let now = world.clock.moment
-    if let lastLook, now < lastLook.advanced(by: connector.lookInterval) { return false }
-    lastLook = now
-    let number = await service.beginLook(forRows: connector.looksApart)
-    let changes: BusinessChanges
-    do throws(ConnectorError) { changes = try connector.changes(since: cursor) } catch {
-      breaker.note(isReached: !connector.isUnreachable, now)
-      trouble.tell(error.description, world.log)
-      service.pulse.tellBusiness(error.description)
-      await service.failLook(number)
-      return false
-    }
-    if breaker.isOpen { service.pulse.tellBusiness(nil) }
-    breaker.note(isReached: true, now)
-    trouble.tell(nil, world.log)
-    shortfall.tell(changes.shortfall, world.log)
-    // What others did not change needs no commit of the store each time.
-    let isQuiet = changes.hints.isEmpty
-    if isQuiet, changes.cursor == cursor || now < (nextQuietCursor ?? now) {
-      cursor = changes.cursor ?? cursor
-      await service.endLook(number, needsLoad: false)
-      return false
-    }
-    nextQuietCursor = now.advanced(by: .seconds(1))
-    do throws(ServerError) {
-      let needsLoad = try await service.take(changes, of: number)
-      // Only what the service has taken is behind us.
-      cursor = isQuiet ? changes.cursor ?? cursor : changes.cursor
-      await service.endLook(number, needsLoad: needsLoad)
-      return needsLoad
-    } catch {
-      world.log.error("reported changes could not be stored", ("reason", error.description))
-      return false
-    }
   }
 
   public func stop() { isStopped = true }

@@ -6,8 +6,10 @@ import FerryWorld
 extension ServiceHost {
   func beginLoad() throws(ServerError) -> LoadTicket { try service.beginLoad() }
 
-  func endLoad(_ ticket: LoadTicket) throws(ServerError) -> LoadStep {
-    let step = try service.endLoad(ticket)
+  func endLoad(
+    _ ticket: LoadTicket, _ coverage: LoadCoverage? = nil
+  ) throws(ServerError) -> LoadStep {
+    let step = try service.endLoad(ticket, coverage)
     if case .done = step {
       meter.loaded(at: world.clock.moment)
       pulse.beat(isLoaded: try service.isLoaded(), rejected: service.rejectedRows)

@@ -339,6 +339,7 @@ public actor ServiceHost {
     meter.note(
       PackageMeter.Levels(
         channels: service.channelCount, waitingOperations: service.queue.count,
+        credentialWaits: service.operations.credentialWaits(),
         oldestOperation: service.queue.oldest))
     for (id, wait) in waiting {
       let isSilent = wait.since.advanced(by: ServiceHost.beatInterval) <= now

@@ -95,17 +95,20 @@ extension Intake {
 
   /// The load ended properly: applies what differs. Call it until it says `.done`.
   ///
+  /// `coverage`: what it has read; nil: every row, as at one moment. A first load reads every row.
   /// `unwritten`: objects whose images of a replay are not written yet.
   func endLoad(
-    _ ticket: LoadTicket, unwritten: @autoclosure () -> Set<ObjectName>
+    _ ticket: LoadTicket, _ coverage: LoadCoverage? = nil,
+    unwritten: @autoclosure () -> Set<ObjectName>
   ) throws(ServerError) -> LoadStep {
     guard load?.ticket == ticket else { return .done(LoadSummary()) }
     let limit = ticket.isFirst ? limits.firstLoadRows : limits.loadRows
     let compares = load?.compares ?? true
     let staged = try guarded { () throws(StoreError) in try store.nextStaged(limit: limit) }
     let isLast = staged.count < limit
-    let absences =
-      try isLast && compares ? guarded { () throws(StoreError) in try loads.absences() } : []
+    let (absences, doubted) =
+      try isLast && compares
+      ? guarded { () throws(StoreError) in try believed(loads.absences(), coverage) } : ([], [])
     var machine = loadMachine
     let verdict = machine.judge(absences)
     var summary = load?.summary ?? LoadSummary()
@@ -115,7 +118,10 @@ extension Intake {
       try store.dropStaged(staged.map(\.name))
       for row in staged { try apply(row, ticket, &machine, &summary, &later) }
       guard isLast else { return (Set<Int64>(), []) }
-      for row in verdict.deleted { try delete(row, ticket, &machine, &summary, &later) }
+      for row in verdict.deleted {
+        let isDoubted = doubted.contains(row)
+        try delete(row, isDoubted: isDoubted, ticket, &machine, &summary, &later)
+      }
       let fresh = try store.closeLoad(transaction)
       all = try store.rejectedRows()
       return (fresh, [])
@@ -128,10 +134,12 @@ extension Intake {
     loadMachine = machine
     summary.doubtedPartitions = verdict.doubted
     load = nil
-    for entity in package.entities { core.marks.verify(entity: entity.name, since: ticket.mark) }
+    let read = package.entities.filter { coverage?.isWhole($0) ?? true }
+    for entity in read { core.marks.verify(entity: entity.name, since: ticket.mark) }
     core.marks.end(ticket.mark)
-    // A look that waits for this load waits for the one that confirms it.
-    if verdict.doubted.isEmpty { noteLoaded(ticket.number, unwritten: unwritten()) }
+    // A look that waits for this load waits for the one that confirms it, or that reads everything.
+    let isBelieved = verdict.doubted.isEmpty && read.count == package.entities.count
+    if isBelieved { noteLoaded(ticket.number, unwritten: unwritten()) }
     if !verdict.doubted.isEmpty {
       world.log.error(
         "a load has far fewer rows than before; it is used only if a second load gives the same result",
@@ -140,7 +148,7 @@ extension Intake {
     core.memory.committedAll()
     if let all { rejectedRows = all }
     core.tellChanged(partitions: fresh, answered: [])
-    if verdict.doubted.isEmpty {
+    if isBelieved {
       cursors.loadEnded(names: toBeRead(unwritten()))
       keepCursor()
     }
@@ -173,14 +181,43 @@ extension Intake {
     return isClaimed || isTouched
   }
 
+  /// The absences that may be deletions, and the rows among them that must be absent twice: they are
+  /// read by their keys, and deleted where they are not there either.
+  private func believed(
+    _ absences: [LoadMachine.Absence], _ coverage: LoadCoverage?
+  ) throws(StoreError) -> (absences: [LoadMachine.Absence], doubted: Set<Int64>) {
+    guard let coverage else { return (absences, []) }
+    var doubted: Set<Int64> = []
+    var believed: [LoadMachine.Absence] = []
+    for absence in absences {
+      var absence = absence
+      let place = absence.partition == 0 ? nil : try cache.place(of: absence.partition)
+      var rows: [Int64] = []
+      for row in absence.rows {
+        guard let (name, _) = try store.name(ofRow: row) else { continue }
+        switch coverage.absence(of: name.entity, at: place, rules) {
+        case .nothing: continue
+        case .doubt: doubted.insert(row)
+        case .gone: break
+        }
+        rows.append(row)
+      }
+      absence.rows = rows
+      if !rows.isEmpty { believed.append(absence) }
+    }
+    return (believed, doubted)
+  }
+
   private func delete(
-    _ row: Int64, _ ticket: LoadTicket, _ machine: inout CacheMachine,
+    _ row: Int64, isDoubted: Bool, _ ticket: LoadTicket, _ machine: inout CacheMachine,
     _ summary: inout LoadSummary, _ later: inout [ObjectName: Int64]
   ) throws(StoreError) {
     guard let (found, version) = try store.name(ofRow: row) else { return }
     let name = ObjectName(entity: package.entities[found.entity].name, key: found.key)
     // A row written since the mark may be newer than the load: rows of this very load are not here.
-    if core.claims.holds(name) || core.marks.isTouched(name, version: version, since: ticket.mark) {
+    if isDoubted || core.claims.holds(name)
+      || core.marks.isTouched(name, version: version, since: ticket.mark)
+    {
       later[name] = core.marks.moment
     } else {
       try machine.apply(found, nil, cache)

@@ -241,6 +241,10 @@ extension Operations {
         replay.areRightsJudged = true
         if let next = try refuse(&replay) { return try carryOut(next, id) }
       }
+      if case .perform = step, let next = replay.refusedNow() {
+        replays[id] = replay
+        return try carryOut(next, id)
+      }
       replay.step = step
       try note(&replay)
       replays[id] = replay
@@ -251,7 +255,9 @@ extension Operations {
       // An operator asked for it: there is no chain to give back.
       return try act(.park(.perform(replay.machine.operations), reason: reason), id)
     case .release(let reason, let mayHaveRun):
-      let wait = replay.machine.rest == .kept ? .zero : retry(replay.attempts, reason)
+      let wait: Duration =
+        replay.machine.rest == .kept
+        ? .zero : retry(replay.attempts, reason, isAway: replay.machine.awaited == nil)
       try guarded { () throws(StoreError) in
         try store.release(replay.machine.operations.map(\.id), mayHaveRun: mayHaveRun)
       }
@@ -260,39 +266,25 @@ extension Operations {
       dropImages(replay)
       // What waits for its device holds nothing up meanwhile, for however long that is away.
       finish(replay, mayHaveRun: mayHaveRun && replay.machine.rest != .kept)
+      note(replay.machine.awaited, of: replay)
       return .retry(after: wait)
-    case .park(let step, let reason):
-      let wait = retry(replay.attempts, reason)
+    case .park(let step, let reason, let until):
+      let wait: Duration
+      if let until {
+        wait = .milliseconds(max(0, until.milliseconds - world.clock.moment.milliseconds))
+        world.log.info(
+          "an operation may still arrive at the business system; asked again later",
+          ("seconds", String(wait.components.seconds)))
+      } else {
+        wait = retry(replay.attempts, reason, isAway: replay.machine.awaited == nil)
+      }
       replay.step = step
       replay.attempts += 1
       replay.notBefore = world.clock.moment.advanced(by: wait)
       replays[id] = replay
+      note(replay.machine.awaited, of: replay)
       return .retry(after: wait)
     }
-  }
-
-  private func giveUp(_ id: Int64, _ reason: String) throws(ServerError) -> ReplayStep {
-    guard let replay = replays[id] else { return .done }
-    world.log.error("the outcome of a replay is not known", ("reason", reason))
-    let machine = replay.machine
-    try write { transaction, _ throws(StoreError) in
-      let maker = AnswerMaker(version: transaction.version, now: world.clock.now)
-      let answers = zip(machine.operations, machine.outcomes).map { operation, outcome in
-        outcome.map { maker.answer(operation, $0) } ?? maker.unknown(operation, reason: reason)
-      }
-      try store.answer(answers, transaction)
-      return ((), answered(replay))
-    }
-    for operation in machine.operations {
-      guard let key = operation.key else { continue }
-      intake.readLater(
-        ObjectName(entity: operation.entity.name, key: key), metAt: core.marks.moment)
-    }
-    queue.remove(replay.name)
-    count(replay)
-    dropImages(replay)
-    finish(replay)
-    return .done
   }
 
   /// `mayHaveRun`: a part of it was performed, and it will be given out again.
@@ -311,12 +303,14 @@ extension Operations {
     replay.marks.append(mark)
   }
 
-  private func retry(_ attempts: Int, _ reason: String) -> Duration {
+  private func retry(_ attempts: Int, _ reason: String, isAway: Bool) -> Duration {
     let seconds = min(
       limits.firstRetrySeconds << Int64(min(attempts, 16)), limits.longestRetrySeconds)
-    world.log.warn(
-      "the business system is unavailable; tried again later", ("reason", reason),
-      ("seconds", String(seconds)))
+    if isAway {
+      world.log.warn(
+        "the business system is unavailable; tried again later", ("reason", reason),
+        ("seconds", String(seconds)))
+    }
     return .seconds(seconds)
   }
 

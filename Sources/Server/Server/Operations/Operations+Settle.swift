@@ -25,9 +25,11 @@ extension Operations {
       for name in replay.machine.seen.keys.sorted() { core.marks.confirm(name) }
       written.formUnion(replay.machine.seen.keys)
       queue.remove(replay.name)
+      awaiting[replay.name] = nil
       finish(replay)
       count(replay)
       tellRefusedRights(replay)
+      tellUnknown(replay)
       releaseContents(replay)
     }
     intake.settled(written, unwritten: unwritten)

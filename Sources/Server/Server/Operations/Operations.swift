@@ -1,3 +1,4 @@
+import FerryConnector
 import FerryModel
 import FerryWorld
 
@@ -14,6 +15,8 @@ final class Operations: ServiceRoom {
   var replays: [Int64: ActiveReplay] = [:]
   /// When groups that do not come whole are looked at next.
   var nextLookForIncomplete = Timestamp(milliseconds: 0)
+  /// Chains that wait for what others must bring, with the number of their operations.
+  var awaiting: [ReplayQueue.Name: (thing: AwaitedThing, operations: Int)] = [:]
   /// Chains that wait and may have been performed, with the tasks that hold their objects meanwhile.
   var held: [ReplayQueue.Name: Int64] = [:]
 
@@ -29,6 +32,26 @@ final class Operations: ServiceRoom {
 
   /// How many operations of the device have no answer.
   func unanswered(of owner: Owner) -> Int { queue.load(of: owner).operations }
+
+  /// How many operations wait for a credential of their user.
+  func credentialWaits() -> Int {
+    // A device may have withdrawn what waited.
+    let known = Set(replays.values.map(\.name))
+    awaiting = awaiting.filter { queue.holds($0.key) || known.contains($0.key) }
+    return awaiting.values.reduce(0) { $0 + $1.operations }
+  }
+
+  /// Notes what the chain waits for now, or that it waits for nothing.
+  func note(_ awaited: AwaitedThing?, of replay: ActiveReplay) {
+    let before = awaiting[replay.name]?.thing
+    awaiting[replay.name] = awaited.map { ($0, replay.machine.operations.count) }
+    guard let awaited, before != awaited else { return }
+    switch awaited {
+    case .credential(let user):
+      world.log.warn(
+        "operations wait: the business system has no credential of their user", ("user", user))
+    }
+  }
 
   /// A device says that it has these open.
   func name(_ ids: [OperationID], of owner: Owner) {

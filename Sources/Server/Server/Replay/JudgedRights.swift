@@ -16,6 +16,14 @@ struct JudgedRights: Sendable {
     arrival.include(place) && (now()?.include(place) ?? false)
   }
 
+  /// The refusal where the user was removed or lacks a role, whatever the row is.
+  func refusal(for kind: OperationKind, of entity: Entity) -> Refusal? {
+    guard isUserThere else {
+      return Refusal(code: 403, message: "This user may no longer change anything.")
+    }
+    return missingRole(for: kind, of: entity)
+  }
+
   /// The refusal where the user lacks a role that the model asks for, then or now.
   func missingRole(for kind: OperationKind, of entity: Entity) -> Refusal? {
     guard let missing = missing(entity.permission(for: kind), of: entity) else { return nil }

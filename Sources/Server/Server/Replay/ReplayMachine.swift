@@ -1,5 +1,6 @@
 import FerryConnector
 import FerryModel
+import FerryWorld
 
 /// What the driver asks the business system next, for one chain of operations.
 public enum ReplayStep: Sendable, Equatable {
@@ -37,8 +38,9 @@ package struct ReplayMachine {
     case giveUp(reason: String)
     /// Certainly not performed: give the claim back and try again later.
     case release(reason: String, mayHaveRun: Bool)
-    /// Ask the same step again later; the claim stays.
-    case park(ReplayStep, reason: String)
+    /// Ask the step later; the claim stays, and so does what was done. `until`: at this moment, where
+    /// the connector has named one.
+    case park(ReplayStep, reason: String, until: Timestamp? = nil)
   }
 
   package struct Seen: Equatable {
@@ -58,8 +60,14 @@ package struct ReplayMachine {
   /// What was seen of each object, and since when it holds.
   package private(set) var seen: [ObjectName: Seen] = [:]
   private var toRead: [ObjectName] = []
-  private var hasRecalled: Bool = false
   private var wasUnknown: Bool = false
+  /// The business system has answered for parts of the chain: what is accepted stays, and the chain is
+  /// not given back before all members have ended.
+  private(set) var isInParts: Bool = false
+  /// What the business system needs before it performs the chain; nil where it needs nothing.
+  package private(set) var awaited: AwaitedThing?
+  /// Rows that may be the effect of operations which the business system cannot tell, by place.
+  package private(set) var candidates: [Int: [RowImage]] = [:]
   /// Refused before the business system was asked.
   private var isJudgedHere: Bool = false
   /// What becomes of operations that have no outcome when it was asked for.
@@ -102,7 +110,7 @@ package struct ReplayMachine {
   package mutating func take(_ report: ReplayReport, during step: ReplayStep, mark: Mark) -> Action
   {
     switch report {
-    case .recalled(let found): return recalled(found)
+    case .recalled(let found): return recalled(found, of: step)
     case .performed(let result): return performed(result, mark)
     case .read(let images):
       for image in images { see(image, mark) }
@@ -110,7 +118,7 @@ package struct ReplayMachine {
     case .failed(let error):
       if case .perform = step { return performed(.unknown(reason: error.message), mark) }
       if case .recall = step, !error.isTransient {
-        return isDecided && !wasUnknown ? goOn() : .giveUp(reason: error.message)
+        return isDecided && !wasUnknown ? goOn() : giveUp(error.message)
       }
       return .park(step, reason: error.message)
     }
@@ -155,54 +163,123 @@ package struct ReplayMachine {
     return goOn()
   }
 
-  private mutating func recalled(_ found: [Recall]) -> Action {
-    guard found.count == operations.count else {
-      return .giveUp(reason: "the business system remembered \(found.count) operations")
+  private mutating func recalled(_ found: [Recall], of step: ReplayStep) -> Action {
+    let asked = places(of: step)
+    guard found.count == asked.count else {
+      return giveUp("the business system remembered \(found.count) operations")
     }
-    hasRecalled = true
-    for (index, recall) in found.enumerated() {
+    var late: Timestamp?
+    var untold: [Int: String] = [:]
+    for (index, recall) in zip(asked, found) {
       switch recall {
       case .performed(let outcome): outcomes[index] = outcome
       case .notPerformed: continue
-      case .mayStillArrive:
-        return .park(.recall(operations), reason: "an earlier request may still arrive")
-      case .cannotTell(let reason, _):
-        return isDecided && !wasUnknown ? goOn() : .giveUp(reason: reason)
+      case .mayStillArrive(let until): late = max(late ?? until, until)
+      case .cannotTell(let reason, let rows):
+        untold[index] = reason
+        candidates[index] = rows
       }
     }
-    if wasUnknown, outcomes.contains(where: { $0 == nil }) {
-      return .release(
-        reason: "the business system did not perform it",
-        mayHaveRun: outcomes.contains { $0 != nil })
+    if let late {
+      let rest = asked.filter { outcomes[$0] == nil }
+      return .park(
+        .recall(prepared(rest)), reason: "an earlier request may still arrive", until: late)
     }
+    if !untold.isEmpty { return isDecided && !wasUnknown ? goOn() : cannotTell(untold) }
+    guard wasUnknown, asked.contains(where: { outcomes[$0] == nil }) else { return goOn() }
+    return later("the business system did not perform it")
+  }
+
+  /// A person decides about these. What is open beside them is not tried.
+  private mutating func cannotTell(_ untold: [Int: String]) -> Action {
+    if outcomes.allSatisfy({ $0 == nil }), untold.count == operations.count {
+      return .giveUp(reason: untold.min { $0.key < $1.key }?.value ?? "")
+    }
+    for index in open { outcomes[index] = untold[index].map { .unknown(reason: $0) } ?? .notTried }
     return goOn()
   }
 
+  /// All that is open is unknown. What was accepted is answered together with its rows.
+  private mutating func giveUp(_ reason: String) -> Action {
+    guard isInParts, outcomes.contains(where: { $0 != nil }) else { return .giveUp(reason: reason) }
+    for index in open { outcomes[index] = .unknown(reason: reason) }
+    return goOn()
+  }
+
+  /// What is open is performed later. A chain of which the business system has answered parts stays
+  /// claimed: it may be unable to report them a second time.
+  private mutating func later(_ reason: String) -> Action {
+    let isAnswered = outcomes.contains { $0 != nil }
+    guard isInParts, isAnswered else { return .release(reason: reason, mayHaveRun: isAnswered) }
+    wasUnknown = false
+    return .park(.perform(prepared(open)), reason: reason)
+  }
+
+  /// The operations at these places as the business system is to be asked now: keys that were given
+  /// to members which are accepted are put in.
+  private func prepared(_ places: [Int]) -> [ConnectorOperation] {
+    var keys = GivenKeys()
+    for (operation, outcome) in zip(operations, outcomes) {
+      if case .accepted(let key, _) = outcome { keys.learn(operation, key: key) }
+    }
+    return places.map { keys.applied(to: operations[$0]) }
+  }
+
+  private func places(of step: ReplayStep) -> [Int] {
+    switch step {
+    case .recall(let asked), .perform(let asked):
+      let ids = Set(asked.map(\.id))
+      return operations.indices.filter { ids.contains(operations[$0].id) }
+    case .read, .done, .retry: return []
+    }
+  }
+
   private mutating func performed(_ result: PerformResult, _ mark: Mark) -> Action {
+    awaited = nil
     switch result {
     case .done(let found, let touched):
       let asked = open
       guard found.count == asked.count else {
-        return .giveUp(reason: "the business system answered \(found.count) of \(asked.count)")
-      }
-      for (index, outcome) in zip(asked, found) {
-        outcomes[index] = outcome
-        if case .accepted(let key, false) = outcome {
-          written[index] = ReplayMachine.written(operations[index], key, touched)
-        }
+        return giveUp("the business system answered \(found.count) of \(asked.count)")
       }
       for image in touched { see(image, mark) }
-      return goOn()
-    case .notDone(let reason):
-      return .release(reason: reason, mayHaveRun: outcomes.contains { $0 != nil })
-    case .waits:
-      return .release(
-        reason: "a credential of its user is missing", mayHaveRun: outcomes.contains { $0 != nil })
+      return take(found, of: asked, touched)
+    case .notDone(let reason): return later(reason)
+    case .waits(let thing):
+      awaited = thing
+      return later("a credential of its user is missing")
     case .unknown(let reason):
-      guard !wasUnknown else { return .giveUp(reason: reason) }
+      guard !wasUnknown else { return giveUp(reason) }
       wasUnknown = true
-      return .ask(.recall(operations))
+      return .ask(.recall(isInParts ? prepared(open) : operations))
     }
+  }
+
+  /// Behind a refusal, `notTried` is an answer; without one it means that the operation is still to be
+  /// performed.
+  private mutating func take(
+    _ found: [OperationOutcome], of asked: [Int], _ touched: [RowImage]
+  ) -> Action {
+    let isRefused = found.contains(where: ReplayMachine.isRefused)
+    var doubted: [Int] = []
+    for (index, outcome) in zip(asked, found) {
+      switch outcome {
+      case .unknown: doubted.append(index)
+      case .notTried where !isRefused: continue
+      case .accepted(let key, let isRepeated):
+        outcomes[index] = outcome
+        guard !isRepeated else { continue }
+        written[index] = ReplayMachine.written(operations[index], key, touched)
+      case .refused, .notTried: outcomes[index] = outcome
+      }
+    }
+    guard !open.isEmpty else { return goOn() }
+    isInParts = true
+    guard doubted.isEmpty else {
+      wasUnknown = true
+      return .ask(.recall(prepared(doubted)))
+    }
+    return later("the business system has not performed the rest of it yet")
   }
 
   /// What the business system made of the new values. Only the images of the transaction itself show
@@ -241,7 +318,7 @@ package struct ReplayMachine {
     }
     if !open.isEmpty {
       switch rest {
-      case .performed: return .ask(.perform(open.map { operations[$0] }))
+      case .performed: return .ask(.perform(prepared(open)))
       case .kept:
         return .release(
           reason: "its device has not named it since the start",

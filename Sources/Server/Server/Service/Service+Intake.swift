@@ -36,9 +36,13 @@ extension Service {
   public func abandonLoad(_ ticket: LoadTicket) { intake.abandonLoad(ticket) }
 
   /// The load ended properly: applies what differs. Call it until it says `.done`.
-  public func endLoad(_ ticket: LoadTicket) throws(ServerError) -> LoadStep {
+  ///
+  /// `coverage`: what it has read; nil: every row, as at one moment. A first load reads every row.
+  public func endLoad(
+    _ ticket: LoadTicket, _ coverage: LoadCoverage? = nil
+  ) throws(ServerError) -> LoadStep {
     defer { handOut() }
-    return try intake.endLoad(ticket, unwritten: operations.unwritten)
+    return try intake.endLoad(ticket, coverage, unwritten: operations.unwritten)
   }
 
   /// Objects that must be read again and that nobody is changing at present; nil when there are

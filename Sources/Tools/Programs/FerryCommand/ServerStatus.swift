@@ -11,6 +11,7 @@ struct ServerStatus {
     var devices: Int?
     var channels: Double?
     var waiting: Double?
+    var credentialWaits: Double?
     var oldestSeconds: Double?
     /// How long ago the business system had committed what the server has not read yet.
     var behindSeconds: Double?
@@ -99,6 +100,7 @@ struct ServerStatus {
       package.word = own["status"]?.string ?? ""
       package.channels = metrics.value("ferry_channels", name)
       package.waiting = metrics.value("ferry_waiting_operations", name)
+      package.credentialWaits = metrics.value("ferry_credential_waits", name)
       package.oldestSeconds = metrics.value("ferry_replay_age_seconds", name)
       package.behindSeconds = metrics.value("ferry_capture_lag_seconds", name)
       package.comparedSeconds = metrics.value("ferry_load_age_seconds", name)
@@ -161,6 +163,7 @@ extension ServerStatus.Package {
     writer.field("devices", devices.map { Int64($0) })
     writer.field("channels", channels.map { Int64($0) })
     writer.field("waitingOperations", waiting.map { Int64($0) })
+    writer.field("credentialWaits", credentialWaits.map { Int64($0) })
     writer.field("oldestOperationMilliseconds", oldestSeconds.map { Int64($0 * 1_000) })
     writer.field("behindMilliseconds", behindSeconds.map { Int64($0 * 1_000) })
     writer.field("comparedMillisecondsAgo", comparedSeconds.map { Int64($0 * 1_000) })

@@ -36,6 +36,10 @@ struct StatusText {
         Terminal.counted(Int(waiting), "operation", "operations")
           + (oldest.map { ", the oldest for \(StatusText.span($0))" } ?? ""))
     }
+    if let waits = package.credentialWaits, waits > 0 {
+      let operations = Terminal.counted(Int(waits), "operation waits", "operations wait")
+      line("  waiting", "\(operations) for a credential of the user, see the log")
+    }
     if let rows = package.loadedRows {
       line("  loading", "\(rows)\(package.loadRows.map { " of \($0)" } ?? "") rows")
     }

@@ -1,0 +1,42 @@
+import FerryConnector
+import FerryWorld
+import Synchronization
+
+/// Asks what others have changed on a thread of its own and of an instance of its own, where the answer
+/// takes long (`Connector.looksApart`): replay does not wait for it.
+public actor LookHost {
+  private let executor: ThreadExecutor
+  private let connector: any Connector
+  private let looker: Looker
+  private let world: World
+  /// Read while the thread waits for the business system.
+  private nonisolated let isStopped = Mutex(false)
+  /// How long a stop waits at most where nothing is asked.
+  private static let longestSleep: Duration = .seconds(1)
+
+  public nonisolated var unownedExecutor: UnownedSerialExecutor {
+    executor.asUnownedSerialExecutor()
+  }
+
+  public init(connector: sending any Connector, service: ServiceHost, world: World) {
+    executor = ThreadExecutor(name: "ferry-look")
+    self.connector = connector
+    looker = Looker(connector, service, world)
+    self.world = world
+  }
+
+  /// Works until stopped. `load` is called at the start, and when others have changed the business
+  /// system; `compare` once a day where changes of others are noted. Neither may wait.
+  public func run(load: @Sendable () -> Void, compare: @Sendable () -> Void = {}) async {
+    if await looker.begin() { load() }
+    while !isStopped.withLock({ $0 }) {
+      await executor.sleep(for: min(connector.lookInterval, LookHost.longestSleep))
+      guard looker.breaker.mayTry(world.clock.moment) else { continue }
+      if await looker.look() { load() }
+      if looker.isComparisonDue() { compare() }
+    }
+  }
+
+  /// Returns at once; a question that is under way is waited for by whoever waits for `run`.
+  public nonisolated func stop() { isStopped.withLock { $0 = true } }
+}

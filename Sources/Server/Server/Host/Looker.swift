@@ -1,0 +1,90 @@
+import FerryConnector
+import FerryModel
+import FerryWorld
+
+/// Asks a business system again and again what others have changed. It belongs to the actor that owns
+/// the connector, and is used on its thread only.
+final class Looker {
+  private let connector: any Connector
+  private let service: ServiceHost
+  private let world: World
+  private var lastLook: Timestamp?
+  /// How far the changes of others were followed; nil where the business system has no cursors.
+  private var cursor: String?
+  private var nextQuietCursor: Timestamp?
+  private var schedule: ComparisonSchedule?
+  private(set) var breaker = CircuitBreaker()
+  private var trouble = LastingTrouble(
+    "the business system cannot be asked for changes",
+    over: "the business system can be asked for changes again")
+  private var shortfall = LastingTrouble(
+    "changes of others arrive later than they could", over: "changes of others arrive in time")
+
+  init(_ connector: any Connector, _ service: ServiceHost, _ world: World) {
+    self.connector = connector
+    self.service = service
+    self.world = world
+  }
+
+  /// Asks the first time; gives whether a load must begin. Changes count from here on: what came before
+  /// them the first load brings, or the cursor that the store has kept.
+  func begin(isolation: isolated (any Actor)? = #isolation) async -> Bool {
+    do throws(ServerError) { cursor = try await service.sourceCursor() } catch {
+      world.log.error("the store failed at the start", ("reason", error.description))
+    }
+    schedule = await service.comparisonHour().map {
+      ComparisonSchedule(hour: $0, now: world.clock.now)
+    }
+    let isKnown = cursor != nil
+    return await look() || !isKnown
+  }
+
+  /// True once a day where changes of others are noted: all rows are to be compared. Without a cursor
+  /// everything is compared again and again already.
+  func isComparisonDue() -> Bool {
+    schedule?.isDue(world.clock.now) == true && cursor != nil
+  }
+
+  /// The business system could not be asked.
+  func tell(_ failure: String) {
+    trouble.tell(failure, world.log)
+    service.pulse.tellBusiness(failure)
+  }
+
+  /// Asks what others have changed, where it is time for it; gives whether a load must begin.
+  func look(isolation: isolated (any Actor)? = #isolation) async -> Bool {
+    let now = world.clock.moment
+    if let lastLook, now < lastLook.advanced(by: connector.lookInterval) { return false }
+    lastLook = now
+    let number = await service.beginLook(forRows: connector.looksApart)
+    let changes: BusinessChanges
+    do throws(ConnectorError) { changes = try connector.changes(since: cursor) } catch {
+      breaker.note(isReached: !connector.isUnreachable, now)
+      tell(error.description)
+      await service.failLook(number)
+      return false
+    }
+    if breaker.isOpen { service.pulse.tellBusiness(nil) }
+    breaker.note(isReached: true, now)
+    trouble.tell(nil, world.log)
+    shortfall.tell(changes.shortfall, world.log)
+    // What others did not change needs no commit of the store each time.
+    let isQuiet = changes.hints.isEmpty
+    if isQuiet, changes.cursor == cursor || now < (nextQuietCursor ?? now) {
+      cursor = changes.cursor ?? cursor
+      await service.endLook(number, needsLoad: false)
+      return false
+    }
+    nextQuietCursor = now.advanced(by: .seconds(1))
+    do throws(ServerError) {
+      let needsLoad = try await service.take(changes, of: number)
+      // Only what the service has taken is behind us.
+      cursor = isQuiet ? changes.cursor ?? cursor : changes.cursor
+      await service.endLook(number, needsLoad: needsLoad)
+      return needsLoad
+    } catch {
+      world.log.error("reported changes could not be stored", ("reason", error.description))
+      return false
+    }
+  }
+}
