@@ -3,6 +3,7 @@
 /// One by one in their order until the first that is not accepted; or as one change set, where the
 /// business system has that.
 public struct AttemptChain: Sendable, Hashable {
+  /// What the chain wants asked of the business system.
   public enum Request: Sendable, Hashable {
     /// Of the operation at this place.
     case one(Int, AttemptMachine.Request)
@@ -10,12 +11,14 @@ public struct AttemptChain: Sendable, Hashable {
     case batch([AttemptMachine.Condition])
   }
 
+  /// The answer to a request of the same form.
   public enum Answer: Sendable, Hashable {
     case one(AttemptMachine.Answer)
     /// The change set was done, or nothing of it; `place` is that of the operation that is named.
     case batch(AttemptMachine.Answer, place: Int)
   }
 
+  /// What to do next.
   public enum Action: Sendable, Hashable {
     case ask(Request)
     /// Of each operation; nil for one that was not tried.
@@ -42,8 +45,10 @@ public struct AttemptChain: Sendable, Hashable {
     isWholeUnknown = members.contains { $0.flaws.contains(.groupUnknownWhole) }
   }
 
+  /// The first question. Call it once.
   public mutating func start() -> Action { begin() }
 
+  /// The answer to the last question.
   public mutating func take(_ answer: Answer) -> Action {
     switch answer {
     case .one(let answer): return follow(members[place].take(answer))

@@ -47,6 +47,7 @@ public struct AttemptMachine: Sendable, Hashable {
     case firstRequest
   }
 
+  /// What the machine wants asked of the business system.
   public enum Request: Sendable, Hashable {
     case read
     case write(Condition)
@@ -54,6 +55,7 @@ public struct AttemptMachine: Sendable, Hashable {
     case find
   }
 
+  /// What the business system answered, or what became of the request.
   public enum Answer: Sendable, Hashable {
     /// To a read.
     case row(AttemptRow)
@@ -72,6 +74,7 @@ public struct AttemptMachine: Sendable, Hashable {
     case needsCredential
   }
 
+  /// How the attempt ends.
   public enum Ending: Sendable, Hashable {
     /// `isRepeated`: it was found done, or was done by an earlier request.
     case accepted(isRepeated: Bool)
@@ -88,6 +91,7 @@ public struct AttemptMachine: Sendable, Hashable {
     case cannotTell(reason: String)
   }
 
+  /// What to do next.
   public enum Action: Sendable, Hashable {
     case ask(Request)
     case end(Ending)
@@ -99,7 +103,7 @@ public struct AttemptMachine: Sendable, Hashable {
     case retryUnconditional
     /// A row that equals what was sent is taken for the one that was made.
     case probeGuesses
-    /// A refusal is told while an earlier request may still arrive.
+    /// A refusal is reported while an earlier request may still arrive.
     case lateAfterRefusal
     /// The write is tried again on the condition of the first reading.
     case oldETagRetry
@@ -152,6 +156,7 @@ public struct AttemptMachine: Sendable, Hashable {
     isRecall = true
   }
 
+  /// The first question, or the end where none is needed. Call it once.
   public mutating func start() -> Action {
     if isRecall { return startRecall() }
     switch kind {
@@ -187,6 +192,7 @@ public struct AttemptMachine: Sendable, Hashable {
     }
   }
 
+  /// The answer to the last question.
   public mutating func take(_ answer: Answer) -> Action {
     switch (state, answer) {
     case (.reading, .row(let row)): return isRecall ? recalled(row) : read(row)
@@ -356,6 +362,7 @@ public enum AttemptRow: Sendable, Hashable {
   case absent
   case there(There)
 
+  /// What the machine knows of a row that exists.
   public struct There: Sendable, Hashable {
     public let etag: String?
     /// It has each value that the operation asked for.

@@ -5,18 +5,18 @@ import FerryODataClient
 
 /// Drives one chain: what `AttemptChain` asks for is asked of the service.
 struct ChainWork {
-  private let desk: RequestDesk
-  private let group: [ConnectorOperation]
+  let desk: RequestDesk
+  let group: [ConnectorOperation]
   /// With the keys that the service gave to earlier ones of the chain.
-  private var operations: [ConnectorOperation]
+  private(set) var operations: [ConnectorOperation]
   private var keys = GivenKeys()
   /// What was read last of each, and what the service wrote.
   private var entries: [ODataEntry?]
-  private var images: [RowImage?]
-  private var made: [ObjectKey?]
-  private var candidates: [[RowImage]]
+  private(set) var images: [RowImage?]
+  private(set) var made: [ObjectKey?]
+  private(set) var candidates: [[RowImage]]
 
-  private var connection: ODataConnection { desk.connection }
+  var connection: ODataConnection { desk.connection }
 
   init(_ group: [ConnectorOperation], _ desk: RequestDesk) {
     self.desk = desk
@@ -123,7 +123,7 @@ struct ChainWork {
     }
   }
 
-  private mutating func run(
+  mutating func run(
     _ place: Int, _ form: EntityForm, isRecall: Bool
   ) -> AttemptMachine.Ending {
     let before = connection.attempt(group[place].id)
@@ -320,87 +320,6 @@ struct ChainWork {
     case .notDone(let reason): .notDone(reason: reason)
     case .lost(let reason): .lost(reason: reason)
     case .needsCredential: .needsCredential
-    }
-  }
-
-  // MARK: Recalling
-
-  mutating func recall() throws(ConnectorError) -> [Recall] {
-    var recalls: [Recall] = []
-    for place in group.indices {
-      let operation = group[place]
-      connection.noteRecalled(operation.id)
-      guard let form = desk.forms(operation.entity) else {
-        throw ConnectorError(
-          "The service does not have \(operation.entity.name) as the model says",
-          hint: EntityForm.cure, isTransient: false)
-      }
-      if operation.kind != .create { try requireProof(place, form) }
-      let ending = run(place, form, isRecall: true)
-      recalls.append(try recalled(ending, place))
-    }
-    return recalls
-  }
-
-  private func recalled(
-    _ ending: AttemptMachine.Ending, _ place: Int
-  ) throws(ConnectorError) -> Recall {
-    let id = group[place].id
-    switch ending {
-    case .accepted:
-      connection.forget(id)
-      let key = made[place] ?? operations[place].key ?? ObjectKey([])
-      return .performed(.accepted(key: key, isRepeated: true))
-    case .notPerformed:
-      let attempt = connection.attempt(id)
-      if let attempt, attempt.isHeld, connection.clock.moment < attempt.until {
-        return .mayStillArrive(until: attempt.until)
-      }
-      return .notPerformed
-    case .mayStillArrive:
-      return .mayStillArrive(until: connection.attempt(id)?.until ?? connection.clock.moment)
-    case .cannotTell(let reason):
-      // Whoever decides that it is performed again decides it knowing this.
-      connection.forget(id)
-      let seen = images[place].map { [$0] } ?? []
-      return .cannotTell(
-        reason: reason, candidates: candidates[place].isEmpty ? seen : candidates[place])
-    case .refused(let refusal): return .performed(.refused(refusal))
-    case .unknown(let reason), .notDone(let reason):
-      throw ConnectorError(reason, hint: "It is tried again.", isTransient: true)
-    case .needsCredential: throw RequestDesk.error(.needsCredential)
-    }
-  }
-
-  /// After a restart nothing is known of the service yet. What was read is written under an ETag that
-  /// no object has: a service that heeds conditions does nothing, any other one changes nothing.
-  private mutating func requireProof(
-    _ place: Int, _ form: EntityForm
-  ) throws(ConnectorError) {
-    let operation = operations[place]
-    guard connection.proof(of: operation.entity.table) == nil, let key = operation.key else {
-      return
-    }
-    switch desk.read(form, key) {
-    case .absent: return
-    case .failed(let answer): throw RequestDesk.error(answer)
-    case .there(let entry, let image):
-      guard entry.etag != nil, let row = image.values else { return }
-      let free = row.indices.filter { !form.entity.key.contains($0) }
-      let positions =
-        operation.changed.isEmpty ? Array(free.prefix(1)) : Array(operation.changed.keys)
-      let same = ConnectorOperation(
-        id: operation.id, entity: operation.entity, kind: .update, key: key,
-        changed: Dictionary(uniqueKeysWithValues: positions.map { ($0, row[$0]) }), base: [:])
-      switch desk.write(same, form, onto: entry, etag: ChainWork.noETag) {
-      case .changed: connection.prove(operation.entity.table, true)
-      case .done: connection.prove(operation.entity.table, false)
-      case .absent, .refused: return
-      case .notDone, .lost, .needsCredential:
-        throw ConnectorError(
-          "The service cannot be asked whether it heeds conditions", hint: "It is tried again.",
-          isTransient: true)
-      }
     }
   }
 }
