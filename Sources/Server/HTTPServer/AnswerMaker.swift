@@ -39,7 +39,13 @@ enum AnswerMaker {
     case .stream(let source):
       let outflow = Outflow(exchange: exchange, source: source)
       let length = response.headers["Content-Length"].flatMap { UInt64($0) } ?? .max
-      return (outflow.makeAnswer(size: length), outflow)
+      let made = outflow.makeAnswer(size: length)
+      // libmicrohttpd 0.9.75 ends chunks that it has not begun: whoever reads the next answer on the
+      // connection would read their end.
+      if let made, length == .max, exchange.isHead || response.status == 304 {
+        ferry_mhd_end_by_close(made)
+      }
+      return (made, outflow)
     }
   }
 }

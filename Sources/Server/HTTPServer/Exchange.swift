@@ -230,6 +230,7 @@ final class Exchange: @unchecked Sendable {
 
   /// libmicrohttpd answers these before their body, and closes; others only behind it.
   private var answersAtHead: Bool { method == "POST" || method == "PUT" }
+  var isHead: Bool { method == "HEAD" }
 
   private func closeEarly() -> Bool {
     response?.headers["Connection"] = "close"
@@ -381,8 +382,7 @@ final class Exchange: @unchecked Sendable {
       if !closeEarly() { peer.cut() }
       resume()
     case .headHeld: goOn()
-    // libmicrohttpd asks for it at once, or behind the body, which is thrown away if nobody reads it.
-    default: break
+    default: break  // libmicrohttpd asks for it at once, or behind the body.
     }
   }
 

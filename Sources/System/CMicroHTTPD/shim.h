@@ -34,6 +34,11 @@ static inline struct MHD_Daemon *ferry_mhd_start(
       MHD_OPTION_END);
 }
 
+/// No chunks, and the connection closes behind it.
+static inline void ferry_mhd_end_by_close(struct MHD_Response *response) {
+  MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
+}
+
 static inline int ferry_mhd_epoll(struct MHD_Daemon *daemon) {
   const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
   return info ? info->epoll_fd : -1;
