@@ -193,8 +193,12 @@ final class MultipartBatchEngine: BatchEngine {
         "the boundary of the changeset differs from the outer one only by --, or not at all",
         at: place)
     }
-    // Our own writer puts the outer boundary before the name of the group.
-    let name = boundary.hasPrefix(outer + "_") ? String(boundary.dropFirst(outer.count + 1)) : ""
+    // Our own writer puts the outer boundary behind the name of the group; it stood before it once.
+    let tail = "_" + outer
+    let name =
+      boundary.hasSuffix(tail)
+      ? String(boundary.dropLast(tail.count))
+      : boundary.hasPrefix(outer + "_") ? String(boundary.dropFirst(outer.count + 1)) : ""
     let wanted = name.isEmpty ? boundary : name
     var free = wanted
     var count = 2

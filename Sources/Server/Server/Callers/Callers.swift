@@ -130,6 +130,8 @@ final class Callers: ServiceRoom {
       guard known.user == ExactText(user), try isSame(operation, id, known) else {
         return .otherOperation
       }
+      // After a restart it waits until somebody asks for it again.
+      operations.name([id], of: Owner(device: Callers.device(of: user), user: user))
       return .taken
     }
     let device = Callers.device(of: user)
@@ -192,7 +194,7 @@ final class Callers: ServiceRoom {
   }
 
   /// What the log and `ferry why` call the device of a user who asks so.
-  static func device(of user: String) -> String { "odata:\(user)" }
+  static func device(of user: String) -> String { CallerDevice.name(of: user) }
 
   static let notAllowed = ServerError(
     .badRequest, "the user may not use this package",

@@ -27,7 +27,8 @@ extension Operations {
     for (received, wasClaimed) in waiting {
       let missing = try guarded { () throws(StoreError) in try self.missing(received) }
       queue.add(
-        received, now: world.clock.moment, wasClaimed: wasClaimed, isNamed: false,
+        received, now: world.clock.moment, wasClaimed: wasClaimed,
+        isNamed: CallerDevice.isOne(received.device),
         contents: references(of: received.operation),
         missing: missing)
       guard wasClaimed || received.mayHaveRun else { continue }

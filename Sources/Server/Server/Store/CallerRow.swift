@@ -1,6 +1,16 @@
 import FerryModel
 import FerryWire
 
+/// The device of a user who asks without one, as the log and `ferry why` call it.
+enum CallerDevice {
+  private static let prefix = "odata:"
+
+  static func name(of user: String) -> String { prefix + user }
+
+  /// Its operations are performed after a restart too: nobody comes back and names them.
+  static func isOne(_ device: String) -> Bool { device.hasPrefix(prefix) }
+}
+
 /// A row as a user sees it who asks without a device.
 package struct CallerRow: Sendable {
   /// The position of its entity in the package.
