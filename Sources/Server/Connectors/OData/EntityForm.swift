@@ -1,4 +1,5 @@
 import FerryConnector
+import FerryHTTP
 import FerryModel
 import FerryOData
 import FerryODataClient
@@ -107,9 +108,9 @@ struct EntityForm: Sendable {
   /// What is read of each object, and in what order.
   func feedAddress(_ service: ODataService) -> String {
     let isOld = service.metadata.version < .v4
-    let names = selected.map { ODataURL.encoded($0, keeping: "/") }
-    let order = entity.key.map { ODataURL.encoded(values[$0].path.joined(separator: "/")) }
-    return "\(ODataURL.encoded(set.name))?$select=\(names.joined(separator: ","))"
+    let names = selected.map { PercentEncoding.encode($0, keeping: "/") }
+    let order = entity.key.map { PercentEncoding.encode(values[$0].path.joined(separator: "/")) }
+    return "\(PercentEncoding.encode(set.name))?$select=\(names.joined(separator: ","))"
       + "&$orderby=\(order.joined(separator: ","))"
       + (set.sap.countable ? isOld ? "&$inlinecount=allpages" : "&$count=true" : "")
   }
@@ -136,8 +137,8 @@ struct EntityForm: Sendable {
       terms.append("\(values[position].path.joined(separator: "/")) eq \(edm.literal(version))")
     }
     guard !terms.isEmpty else { return nil }
-    let filter = ODataURL.encoded(terms.joined(separator: " and "), keeping: "'(),:@!$*;/")
-    return "\(ODataURL.encoded(set.name))?$filter=\(filter)"
+    let filter = PercentEncoding.encode(terms.joined(separator: " and "), keeping: "'(),:@!$*;/")
+    return "\(PercentEncoding.encode(set.name))?$filter=\(filter)"
   }
 
   // MARK: Rows

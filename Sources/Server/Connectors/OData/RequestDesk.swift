@@ -204,7 +204,7 @@ struct RequestDesk {
       guard let entry = form.entry(values, onto: nil),
         let body = try? composer.create(entry)
       else { return nil }
-      return (service.root + ODataURL.encoded(form.set.name), body)
+      return (service.root + PercentEncoding.encode(form.set.name), body)
     case .update:
       guard let address = operation.key.flatMap({ form.address($0, service) }),
         var entry = form.entry(operation.changed, onto: before)
