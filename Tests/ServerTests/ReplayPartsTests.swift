@@ -220,8 +220,9 @@ struct GivenInPartsTests {
         Shop.order, .create, nil, changed: [0: temporary, 1: .integer(1), 2: .text("new")],
         chain: chain, position: 0, count: 2),
       bench.operation(
-        Shop.order, .update, ObjectKey([temporary]), changed: [2: .text("newer")],
-        base: [2: .text("new")], chain: chain, position: 1, count: 2),
+        Shop.line, .create, ObjectKey([temporary, .integer(1)]),
+        changed: [0: temporary, 1: .integer(1), 3: .text("part")], chain: chain, position: 1,
+        count: 2),
     ]
     device.open += operations.map(\.0)
     try device.exchange(operations.map(\.1))
@@ -234,13 +235,15 @@ struct GivenInPartsTests {
       Issue.record("not asked")
       return
     }
-    #expect(asked.map(\.key) == [made])
+    let part = ObjectKey([.integer(1_002), .integer(1)])
+    #expect(asked.map(\.key) == [part])
     _ = try bench.service.report(task, .recalled([.notPerformed]))
     bench.clock.advance(60)
     guard case .perform(let rest)? = try bench.service.nextReplay()?.step else {
       Issue.record("not performed")
       return
     }
-    #expect(rest.map(\.key) == [made])
+    #expect(rest.map(\.key) == [part])
+    #expect(rest.map { $0.changed[0] } == [.integer(1_002)])
   }
 }
