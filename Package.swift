@@ -550,7 +550,7 @@ var products: [Product] = [
       "FerryProxyTests", "ProxyTests",
       [
         "FerryProxy", "FerryHTTPServer", "FerryHTTP", "FerryHTTPClient", "FerryWorld",
-        "FerryCrypto",
+        "FerryCrypto", "FerryTestSupport",
       ]),
     tests(
       "FerryODataClientTests", "ODataClientTests",

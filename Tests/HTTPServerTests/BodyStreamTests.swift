@@ -1,6 +1,7 @@
 import FerryHTTP
 import FerryHTTPClient
 import FerryHTTPServer
+import FerryTestSupport
 import Glibc
 import Synchronization
 import Testing

@@ -2,6 +2,7 @@ import FerryHTTP
 import FerryHTTPClient
 import FerryHTTPServer
 import FerryProxy
+import FerryTestSupport
 import FerryWorld
 import Foundation
 import Synchronization

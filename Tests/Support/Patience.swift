@@ -28,7 +28,7 @@ package struct Patience {
   package static func moment() { usleep(10_000) }
 
   /// By how much this grows in a second. A busy machine makes it smaller.
-  static func growth(of count: () -> Int) -> Double {
+  package static func growth(of count: () -> Int) -> Double {
     let (begin, before) = (ContinuousClock.now, count())
     while begin.duration(to: .now) < .seconds(2) { moment() }
     return Double(count() - before) / (begin.duration(to: .now) / .seconds(1))
