@@ -51,6 +51,17 @@ private func onSmallStack<T: Sendable>(_ body: @escaping @Sendable () -> T) -> T
     #expect(error?.code == .limit)
   }
 
+  @Test("Aliases that double at each step end at the limit")
+  func doublingAliases() throws {
+    let doubled = (0..<38).map { "@a\($0)=@a\($0 + 1) and @a\($0 + 1)" }.joined(separator: "&")
+    let found = try parsed("A?$filter=@a0&" + doubled + "&@a38=true")
+    let error = fault { () throws(ODataError) in
+      _ = try ODataEvaluator(aliases: found.options.aliases).holds(
+        found.options.filter ?? true, for: ODataEntry())
+    }
+    #expect(error?.code == .limit)
+  }
+
   static let shapes: [(String, String, String)] = [
     ("A?$filter=", "(", ")"), ("A?$filter=", "not ", ""), ("A?$filter=", "- ", ""),
     ("A?$filter=", "tolower(", ")"), ("A?$filter=", "A/any(", ")"), ("A?$filter=", "[", "]"),

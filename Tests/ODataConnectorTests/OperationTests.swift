@@ -47,7 +47,8 @@ struct OperationTests {
     .status(200, isDone: false, body: "<!DOCTYPE html><html><body>Log in</body></html>"),
     .status(
       200, isDone: false, body: "{\"error\":{\"code\":\"X\",\"message\":\"in a success\"}}"),
-    .status(404, isDone: false, body: "<html><body>no such page</body></html>"), .race,
+    .status(404, isDone: false, body: "<html><body>no such page</body></html>"),
+    .status(404, isDone: false, body: "404 page not found"), .race,
   ])
   func nothingIsLostOrDoubled(_ fault: FakeService.Fault) async throws {
     let bench = Bench([.one])

@@ -97,7 +97,7 @@ struct TravelDesk {
     let response: HTTPResponse
     switch face.admit(request) {
     case .refuse(let refusal): response = refusal
-    case .take: response = await face.answer(request)
+    case .take, .stream: response = await face.answer(request)
     }
     var bytes: [UInt8] = []
     switch response.body {

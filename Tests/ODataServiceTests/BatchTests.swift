@@ -104,8 +104,12 @@ import Testing
       .post, "$batch", ["Content-Type": format.contentType],
       String(decoding: try many.body(format), as: UTF8.self))
     #expect(answer.status == 413, "\(answer.text)")
-    let inner = ODataBatch([ODataBatchPart(.request(method: "POST", url: "$batch"))])
-    #expect(try await send(desk, inner, format).map(\.status) == [400])
+    for url in ["$batch", "%24batch", "$batch?a=1"] {
+      var part = ODataBatchPart(.request(method: "POST", url: url))
+      part.body = Array("--c\r\n".utf8)
+      let inner = ODataBatch([part])
+      #expect(try await send(desk, inner, format).map(\.status) == [400], "\(url)")
+    }
     #expect((await desk.send(.post, "$batch", ["Content-Type": "text/plain"], "x")).status == 415)
     #expect(
       (await desk.send(.post, "$batch", ["Content-Type": "application/json"], "{")).status == 400)

@@ -195,6 +195,16 @@ struct GatewayFileTests {
     }
   }
 
+  @Test("A caller cannot name another user, in no spelling of the field")
+  func spelledFields() {
+    let sent: HTTPHeaders = [
+      "X_User": "admin", "x-user": "admin", "X-USER": "admin", "Ssl-Client-Cert": "x",
+      "X_Forwarded_For": "1.2.3.4", "Accept": "*/*",
+    ]
+    let kept = ForwardedFields.request(sent, without: "X-User").fields.map(\.name)
+    #expect(kept == ["Accept"])
+  }
+
   @Test("A file that others can read is refused")
   func mode() throws {
     let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path

@@ -1,7 +1,7 @@
+import FerryConformance
 import FerryConnector
 import FerryHTTP
 import FerryModel
-import FerryTestKit
 import FerryWire
 import FerryWorld
 import Foundation

@@ -43,11 +43,13 @@ struct ODataNeeds: Sendable {
 
   /// The entries with what is needed inside their links; those of the answer itself are made later.
   func filled(_ entries: [ODataEntry]) async throws(ODataRefusal) -> [ODataEntry] {
-    try await Self.fill(entries, set, tree, work)
+    var count = 0
+    return try await Self.fill(entries, set, tree, work, &count)
   }
 
   private static func fill(
-    _ entries: [ODataEntry], _ set: EdmEntitySet, _ tree: Tree, _ work: ODataWork
+    _ entries: [ODataEntry], _ set: EdmEntitySet, _ tree: Tree, _ work: ODataWork,
+    _ count: inout Int
   ) async throws(ODataRefusal) -> [ODataEntry] {
     guard !entries.isEmpty else { return [] }
     var entries = entries
@@ -55,8 +57,17 @@ struct ODataNeeds: Sendable {
       let (navigation, target) = try work.navigation(name, from: set)
       let related = try await work.source.related(
         entries, of: set, by: navigation, limit: work.limits.expandedRows)
+      // Each level may multiply what the level before it found.
+      count += related.reduce(0) { $0 + $1.count }
+      guard count <= work.limits.expandedRows else {
+        throw ODataRefusal(
+          501, "tooMuch",
+          "More than \(work.limits.expandedRows) entities of \(name) would have to be looked at. Ask "
+            + "for less with a narrower $filter, or for \(target.name) itself.", target: name)
+      }
+      try work.budget.check("$filter or $orderby")
       // One call for all of them, and back to where each belongs.
-      let flat = try await fill(related.flatMap(\.self), target, inner, work)
+      let flat = try await fill(related.flatMap(\.self), target, inner, work, &count)
       var rest = flat[...]
       for (index, found) in related.enumerated() {
         let own = Array(rest.prefix(found.count))

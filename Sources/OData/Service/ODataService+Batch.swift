@@ -109,11 +109,6 @@ extension ODataService {
       url = String(url.dropFirst(prefix.count))
       break
     }
-    guard !url.hasPrefix("$batch") else {
-      return Self.part(
-        ODataRefusal(400, "badRequest", "A batch has no batch inside. Send it by itself."), of: part
-      )
-    }
     let sides = url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     let request = HTTPRequest(
       method: HTTPMethod(rawValue: method), path: path + sides[0],
@@ -121,7 +116,7 @@ extension ODataService {
       headers: HTTPHeaders(part.headers.map { HTTPHeaders.Field(name: $0.name, value: $0.value) }),
       body: part.body)
     let response = await answer(
-      request, rest: String(sides[0]), root: call.root, source: source)
+      request, rest: String(sides[0]), root: call.root, source: source, isInBatch: true)
     guard let body = await Self.whole(response.body, atMost: limits.batchBytes) else {
       return Self.part(
         ODataRefusal(

@@ -40,10 +40,16 @@ public struct ODataService: Sendable {
   public func answer(
     _ request: HTTPRequest, rest: String, root: String, source: any ODataSource
   ) async -> HTTPResponse {
+    await answer(request, rest: rest, root: root, source: source, isInBatch: false)
+  }
+
+  func answer(
+    _ request: HTTPRequest, rest: String, root: String, source: any ODataSource, isInBatch: Bool
+  ) async -> HTTPResponse {
     var response: HTTPResponse
     do throws(ODataRefusal) {
       let call = try ODataCall(request, rest: rest, root: root, metadata)
-      response = try await answer(call, source)
+      response = try await answer(call, source, isInBatch)
     } catch {
       response = Self.response(error)
     }
@@ -67,7 +73,7 @@ public struct ODataService: Sendable {
   }
 
   private func answer(
-    _ call: ODataCall, _ source: any ODataSource
+    _ call: ODataCall, _ source: any ODataSource, _ isInBatch: Bool
   ) async throws(ODataRefusal) -> HTTPResponse {
     if let pending = call.pending {
       try call.allow([.get, .head])
@@ -89,6 +95,8 @@ public struct ODataService: Sendable {
         status: 200,
         headers: ["Content-Type": "application/xml;charset=utf-8", "ETag": metadataTag],
         body: .bytes(metadataText))
+    case .batch where isInBatch:
+      throw ODataRefusal(400, "badRequest", "A batch has no batch inside. Send it by itself.")
     case .batch: return try await batch(call, source)
     case .entity: throw .notOffered("$entity")
     case .all: throw .notOffered("$all")

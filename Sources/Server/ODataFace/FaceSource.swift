@@ -47,7 +47,8 @@ struct FaceSource: ODataSource {
   /// Throws where the user may not use the package.
   func mayUse() async throws(ODataRefusal) {
     do throws(ServerError) { try await desk.check(caller) } catch {
-      throw FaceSource.refusal(error)
+      // As if there were none: the reason would say that the package is there.
+      throw error.code == .badRequest ? ODataFace.nothing : FaceSource.refusal(error)
     }
   }
 
@@ -164,7 +165,7 @@ struct FaceSource: ODataSource {
     }
     var found = [[ODataEntry]](repeating: [], count: wanted.count)
     guard !places.isEmpty else { return found }
-    var scanned = 0
+    var (scanned, count) = (0, 0)
     var position: CallerPosition?
     while true {
       let page: CallerPage
@@ -174,18 +175,25 @@ struct FaceSource: ODataSource {
       for row in page.rows {
         let entry = entry(row, target)
         let values = way.others.map { entry[$0] ?? .null }
-        for index in places[values] ?? [] { found[index].append(entry) }
+        let indices = places[values] ?? []
+        count += indices.count
+        guard count <= limit else { throw tooMuch(way, target, limit) }
+        for index in indices { found[index].append(entry) }
       }
       scanned += page.rows.count
       position = page.rows.last?.position
       guard !page.isLast else { return found }
-      guard scanned < limit else {
-        throw ODataRefusal(
-          501, "tooMuch",
-          "More than \(limit) rows of \(target.set) would have to be looked at for \(way.name). Ask "
-            + "\(target.set) with a $filter instead.", target: way.name)
-      }
+      guard scanned < limit else { throw tooMuch(way, target, limit) }
     }
+  }
+
+  private func tooMuch(
+    _ way: FaceModel.Navigation, _ target: FaceModel.Face, _ limit: Int
+  ) -> ODataRefusal {
+    ODataRefusal(
+      501, "tooMuch",
+      "More than \(limit) rows of \(target.set) would have to be looked at for \(way.name). Ask "
+        + "\(target.set) with a $filter instead.", target: way.name)
   }
 }
 

@@ -137,7 +137,11 @@ struct BatchRewriter: TextRewriter {
       let rest = rewriter.finish()
       if isHolding { held += rest } else { out += rest }
       if isHolding, let lengthLine {
-        head[lengthLine] = Array("Content-Length: \(length + rewriter.growth)\r\n".utf8)
+        // A length that the body never had stays as it came.
+        let (sum, isTooLong) = length.addingReportingOverflow(rewriter.growth)
+        if !isTooLong, sum >= 0 {
+          head[lengthLine] = Array("Content-Length: \(sum)\r\n".utf8)
+        }
       }
     }
     if isHolding { letGo(&out) }

@@ -26,11 +26,16 @@ enum ForwardedFields {
     return HTTPHeaders(
       headers.fields.filter { field in
         let name = field.name.lowercased()
-        return !ofConnection.contains(name) && !ofDoor.contains(name) && !named.contains(name)
-          && name != extra?.lowercased()
-          // Some services read both spellings of a name as one.
-          && !(name.contains("_") && ofDoor.contains(name.replacing("_", with: "-")))
+        return !ofConnection.contains(name) && !named.contains(name)
+          && !ofDoorAsRead.contains(asRead(name)) && asRead(name) != extra.map(asRead)
       })
+  }
+
+  private static let ofDoorAsRead: Set<String> = Set(ofDoor.map(asRead))
+
+  /// Some services read both spellings of a name as one: `X_User` and `X-User`.
+  private static func asRead(_ name: String) -> String {
+    name.lowercased().replacing("_", with: "-")
   }
 
   /// Those of an answer that go on as they are, in their order.

@@ -83,6 +83,7 @@ public final class Gateway: Sendable {
       entry.service = service.backEnd.name
       let user = try await user(of: request, at: service.backEnd)
       entry.user = user?.name
+      try checkNamedAddress(request, service.backEnd)
       return try await forward(request, to: service, url, for: user, id, &entry)
     } catch {
       return refuse(error, request, id, entry)
@@ -106,11 +107,15 @@ public final class Gateway: Sendable {
     }
     guard let service = services[target.name] else { throw .unknownService }
     guard let url = service.backEnd.url(of: target) else { throw .closedPath }
-    if let named = request.headers["X-SUP-BACKEND-URL"] {
-      let bare = service.backEnd.address.dropLast()
-      guard named == bare || named == service.backEnd.address else { throw .otherAddress }
-    }
     return (service, url)
+  }
+
+  /// Only for callers who are known: the answer tells whether an address was guessed right.
+  private func checkNamedAddress(_ request: HTTPRequest, _ backEnd: BackEnd) throws(Refusal) {
+    guard let named = request.headers["X-SUP-BACKEND-URL"] else { return }
+    guard named == backEnd.address.dropLast() || named == backEnd.address else {
+      throw .otherAddress
+    }
   }
 
   private func user(
@@ -187,7 +192,9 @@ public final class Gateway: Sendable {
     case .none: break
     case .technical(let authorization): fields.add("Authorization", authorization)
     case .own:
-      if let value = request.headers["Authorization"] { fields.add("Authorization", value) }
+      if let value = request.headers["Authorization"], Gateway.isOfRequest(value) {
+        fields.add("Authorization", value)
+      }
     }
     if let cookie = cookies.own(request.headers, of: user?.name ?? "", for: backEnd.name) {
       fields.add("Cookie", cookie)
@@ -202,6 +209,12 @@ public final class Gateway: Sendable {
     fields.add("traceparent", id.parent)
     fields.add("SAP-PASSPORT", id.passport)
     return fields
+  }
+
+  /// A login by NTLM or Negotiate is one of the connection, which other callers share.
+  private static func isOfRequest(_ authorization: String) -> Bool {
+    let scheme = authorization.prefix { $0 != " " }.lowercased()
+    return scheme == "basic" || scheme == "bearer"
   }
 
   private func response(

@@ -34,6 +34,12 @@ extension ODataEvaluator {
       throw AddressFault(
         .evaluation, "@\(name) is defined by itself", hint: "give the alias a value")
     }
+    scope.depth.aliases += 1
+    guard scope.depth.aliases <= Depth.mostAliases else {
+      throw AddressFault(
+        .limit, "more than \(Depth.mostAliases) uses of aliases for one entry",
+        hint: "use each alias once, or write its value in its place")
+    }
     let inner = scope.inner()
     inner.resolving.append(name)
     return try run(value, inner)

@@ -133,7 +133,11 @@ public struct ODataEvaluator: Sendable {
   final class Depth {
     /// What the parser lets through, and a little for aliases.
     static let limit = 80
+    /// Aliases that name each other twice would double the work at each step.
+    static let mostAliases = 1_000
     var value = 0
+    /// How many aliases were looked up so far.
+    var aliases = 0
   }
 
   /// What names mean where an expression is evaluated.

@@ -111,7 +111,8 @@ public final class ODataConnector: Connector {
       try pages(of: form) { rows throws(ConnectorError) in
         var images: [RowImage] = []
         for image in rows {
-          guard keys.insert(image.key).inserted else {
+          // A row that does not fit may not even have a key.
+          guard image.rejected != nil || keys.insert(image.key).inserted else {
             throw ConnectorError(
               "The service gave \(entity.name) \(image.key) twice while it was read",
               hint: "It is read again.", isTransient: true)

@@ -75,8 +75,11 @@ enum ServiceAnswer: Sendable {
     case 503 where error.response.headers["Retry-After"] != nil: return .notDone(name)
     case 408, 500...: return .lost(error.document.map { "\(name): \($0.message)" } ?? name)
     case 404, 410:
-      if HTMLPage.isHTML(error.response.body) { return .notDone(name) }
-      return .absent
+      // A proxy says so too, while the service is away. Only the service knows of its objects.
+      let isOfService =
+        error.document != nil || error.response.headers["OData-Version"] != nil
+        || error.response.headers["DataServiceVersion"] != nil
+      return isOfService ? .absent : .notDone(name)
     default:
       // A page of a proxy says nothing about the object.
       return error.document.map { .refused(status: error.status, $0) } ?? .notDone(name)
