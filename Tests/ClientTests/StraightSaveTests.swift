@@ -63,11 +63,11 @@ struct StraightSaveTests {
         ).compactMap { $0[0].text }.filter { $0 != "ferry_setting" && !$0.hasPrefix("sqlite_stat") }
         var all: [String] = []
         for table in tables {
-          for row in try connection.rows("SELECT * FROM \"\(table)\" ORDER BY 1, 2", []) {
+          for row in try connection.rows("SELECT * FROM \"\(table)\"", []) {
             all.append("\(table): \(row)")
           }
         }
-        return all
+        return all.sorted()
       }
     }
   }

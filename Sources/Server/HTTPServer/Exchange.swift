@@ -17,7 +17,7 @@ final class Exchange: @unchecked Sendable {
   private let target: String
   private var stage = Stage.head
   private var method = ""
-  private var isOldProtocol = false
+  private var version = ""
   private var headers = HTTPHeaders()
   private var body: [UInt8] = []
   /// Where the body goes as a stream.
@@ -62,7 +62,7 @@ final class Exchange: @unchecked Sendable {
       stage = .body
       defer { isAtHead = false }
       self.method = method.map { String(cString: $0) } ?? ""
-      isOldProtocol = version.map { String(cString: $0) } == "HTTP/1.0"
+      self.version = version.map { String(cString: $0) } ?? ""
       return takeHead()
     case _ where isSuspended:
       // libmicrohttpd calls again in the same step where more of a chunked body is there, though the
@@ -132,7 +132,7 @@ final class Exchange: @unchecked Sendable {
 
   /// The body cannot be completed, and the client must not take it for complete.
   func abort() {
-    if isOldProtocol { peer.reset() }
+    if version == "HTTP/1.0" { peer.reset() }
   }
 
   private func takeHead() -> Bool {
@@ -145,10 +145,10 @@ final class Exchange: @unchecked Sendable {
       return refuse(431, "Request Header Fields Too Large")
     }
     // "Content-Length : 5": who leaves the blank out and who leaves the field out read two requests.
-    if !HeadCheck.isWhole(headers) { return refuse(400, "Bad Request") }
+    if !HeadCheck.isWhole(headers, version) { return refuse(400, "Bad Request") }
     // Two ways to read where a body ends are how requests are smuggled past a proxy.
     if lengths.count + encodings.count > 1 { return refuse(400, "Bad Request") }
-    if let encoding = encodings.first, encoding.lowercased() != "chunked" || isOldProtocol {
+    if let encoding = encodings.first, encoding.lowercased() != "chunked" || version == "HTTP/1.0" {
       return refuse(501, "Not Implemented")
     }
     if let length = lengths.first {

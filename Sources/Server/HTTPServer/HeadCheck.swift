@@ -18,9 +18,11 @@ enum HeadCheck {
     return headers
   }
 
-  /// Whether each name is one, and no value has what a proxy may take for its end.
-  static func isWhole(_ headers: HTTPHeaders) -> Bool {
-    headers.fields.allSatisfy { isToken($0.name) && isPlain($0.value) }
+  /// Whether the version is one of ours, each name is one, and no value has what a proxy may take for
+  /// its end.
+  static func isWhole(_ headers: HTTPHeaders, _ version: String) -> Bool {
+    ["HTTP/1.1", "HTTP/1.0"].contains(version)
+      && headers.fields.allSatisfy { isToken($0.name) && isPlain($0.value) }
   }
 
   /// Whether a name of a field is one by RFC 9110.
