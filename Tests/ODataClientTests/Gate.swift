@@ -1,4 +1,4 @@
-import Glibc
+import FerryTestSupport
 import Synchronization
 
 /// A gate that holds the answers of a service until the test opens it.

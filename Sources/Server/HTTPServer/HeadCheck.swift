@@ -9,9 +9,10 @@ enum HeadCheck {
       _ = MHD_get_connection_values(
         connection, .HEADER_KIND,
         { context, _, name, value in
-          guard let context, let name else { return .YES }
+          guard let context else { return .YES }
+          // A field without a name is refused by its empty one.
           context.assumingMemoryBound(to: HTTPHeaders.self).pointee.add(
-            String(cString: name), value.map { String(cString: $0) } ?? "")
+            name.map { String(cString: $0) } ?? "", value.map { String(cString: $0) } ?? "")
           return .YES
         }, headers)
     }
