@@ -179,6 +179,32 @@ struct StraightSaveTests {
     #expect(taken > 0)
   }
 
+  /// Statements of one save, those of the transaction included.
+  private func statements(_ device: Device, _ change: LocalChange) throws -> Int {
+    let count = { () throws in
+      try device.store.write { connection throws(FerryError) in connection.executions }
+    }
+    let before = try count()
+    _ = try Outbox(device.store).save(change, .now)
+    // Less the one transaction that counted.
+    return try count() - before - 2
+  }
+
+  @Test("A create that is submitted at once takes three statements, an update five")
+  func once() throws {
+    let device = try Device(Self.model).loggedIn()
+    let shore = Shore(Self.model)
+    let given = try #require(Self.model.entity(named: "Given"))
+    shore.put(given, [.integer(1), .text("one"), .null, .double(1)])
+    try device.exchange(shore)
+    var new = ObjectRecord(given, store: device.store)
+    new.set(1, "new")
+    #expect(try statements(device, try new.change(.create)) == 2 + 2)
+    var known = try #require(try Records(device.store).of(given, key: ObjectKey([.integer(1)])))
+    known.set(1, "other")
+    #expect(try statements(device, try known.change(.update)) == 2 + 5)
+  }
+
   @Test("A change that refers to a new object with a key of the device waits for its create")
   func waitsForDeviceKey() throws {
     let device = try Device(Self.model).loggedIn()

@@ -187,7 +187,7 @@ public actor LoadHost {
     }
     let coverage = LoadCoverage(parts)
     // Devices take what a first load gives for everything that there is.
-    guard !ticket.isFirst || package.entities.allSatisfy({ coverage.isWhole($0) }) else {
+    guard !ticket.isFirst || service.rules.loadOrder.allSatisfy({ coverage.isWhole($0) }) else {
       throw .connector(
         ConnectorError(
           "The load did not give every row", hint: "It is tried again.", isTransient: true))
