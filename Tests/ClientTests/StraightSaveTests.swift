@@ -190,7 +190,7 @@ struct StraightSaveTests {
     return try count() - before - 2
   }
 
-  @Test("A create that is submitted at once takes three statements, an update five")
+  @Test("A create that is submitted at once takes two statements, an update five")
   func once() throws {
     let device = try Device(Self.model).loggedIn()
     let shore = Shore(Self.model)

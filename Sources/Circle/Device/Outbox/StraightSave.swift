@@ -72,11 +72,7 @@ struct StraightSave {
     let id = store.newOperationID()
     let pending = PendingStore(store, connection)
     pending.makeKey(entity, &values)
-    if isGivenLater {
-      for position in entity.key where values[position].isNull {
-        values[position] = entity.attributes[position].type.temporaryKey(store.world.chance, id)
-      }
-    }
+    if isGivenLater { pending.giveTemporaryKey(entity, &values, id) }
     let counter = pending.counter(after: pending.counter(after: 0))
     let replay = ReplayState(counter: counter, pending: counter, failure: 0)
     let object = try transaction.sql { connection throws(SQLiteError) -> Int64? in
@@ -85,11 +81,7 @@ struct StraightSave {
         connection, object: nil, values: values, pending: .create, replay: replay)
     }
     guard let object else { throw pending.taken(entity.key(of: values), of: entity) }
-    var changed: [Int: AttributeValue] = Dictionary(minimumCapacity: entity.servedCount)
-    for position in 0..<entity.servedCount
-    where !values[position].isNull && !(isGivenLater && entity.key.contains(position)) {
-      changed[position] = values[position]
-    }
+    let changed = pending.given(values, of: entity, isTemporary: isGivenLater)
     store.noteCreation(entity, object, isTemporary: isGivenLater)
     let own = LocalObject(entity.name, object)
     try keep(
@@ -124,10 +116,9 @@ struct StraightSave {
     let counter = pending.counter(after: pending.counter(after: 0))
     let replay = ReplayState(counter: counter, pending: counter, failure: 0)
     // A reference that is made or ended is noted for others that wait.
-    let touches = (store.keyReferences[entity.name] ?? []).contains { reference in
-      reference.positions.contains { changed[$0] != nil }
-    }
-    guard !touches,
+    let references = ReferenceMachine(
+      entity: entity, references: store.keyReferences[entity.name] ?? [])
+    guard references.touched(by: kind, changed).isEmpty,
       try transaction.sql({ connection throws(SQLiteError) in
         try rows.keepOriginal(connection, object: object)
       })

@@ -60,11 +60,7 @@ package struct PendingStore {
     let isTemporary =
       entity.keyOrigin == .businessSystem
       && (change.keepsTemporaryKey || entity.key.contains { values[$0].isNull })
-    if isTemporary {
-      for position in entity.key where values[position].isNull {
-        values[position] = entity.attributes[position].type.temporaryKey(store.world.chance, id)
-      }
-    }
+    if isTemporary { giveTemporaryKey(entity, &values, id) }
     let key = entity.key(of: values)
     let result = try store.sql { () throws(SQLiteError) -> VisibleRow? in
       let keyValues = entity.key.map { values[$0] }
@@ -83,11 +79,7 @@ package struct PendingStore {
       let inserted = try rows.insertVisible(
         connection, object: nil, values: values, pending: .create, replay: replay)
       guard let object = inserted else { return nil }
-      var changed: [Int: AttributeValue] = Dictionary(minimumCapacity: entity.servedCount)
-      for position in 0..<entity.servedCount
-      where !values[position].isNull && !(isTemporary && entity.key.contains(position)) {
-        changed[position] = values[position]
-      }
+      let changed = given(values, of: entity, isTemporary: isTemporary)
       let owners = try owners(of: entity, object, values)
       let operation = PendingOperation(
         sequence: 0, id: id, entity: entity.name, object: object, kind: .create, key: key,
@@ -101,6 +93,27 @@ package struct PendingStore {
     }
     guard let result else { throw taken(key, of: entity) }
     return (ObjectRecord(entity, store: store, row: result), isTemporary)
+  }
+
+  /// What the key of a new object lacks is the device's own, until the business system gives it.
+  func giveTemporaryKey(
+    _ entity: Entity, _ values: inout [AttributeValue], _ id: OperationID
+  ) {
+    for position in entity.key where values[position].isNull {
+      values[position] = entity.attributes[position].type.temporaryKey(store.world.chance, id)
+    }
+  }
+
+  /// What a create gives: no nulls, and no temporary key.
+  func given(
+    _ values: [AttributeValue], of entity: Entity, isTemporary: Bool
+  ) -> [Int: AttributeValue] {
+    var given: [Int: AttributeValue] = Dictionary(minimumCapacity: entity.servedCount)
+    for position in 0..<entity.servedCount
+    where !values[position].isNull && !(isTemporary && entity.key.contains(position)) {
+      given[position] = values[position]
+    }
+    return given
   }
 
   /// The key belongs to another object that is visible.

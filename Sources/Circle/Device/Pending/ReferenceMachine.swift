@@ -76,8 +76,13 @@ package struct ReferenceMachine {
 
   /// A delete ends every reference, a create makes those that it sets.
   package func touched(by operation: PendingOperation) -> [KeyReference] {
-    guard operation.kind == .update else { return references }
-    return references.filter { $0.positions.contains { operation.changed[$0] != nil } }
+    touched(by: operation.kind, operation.changed)
+  }
+
+  /// The same for what a change sets.
+  func touched(by kind: OperationKind, _ changed: [Int: AttributeValue]) -> [KeyReference] {
+    guard kind == .update else { return references }
+    return references.filter { $0.positions.contains { changed[$0] != nil } }
   }
 
   private func value<Failure>(

@@ -62,11 +62,17 @@ public struct PackageHost: Sendable {
       return service
     }
     let turn = threads?.next()
-    let looking = connector()
-    let looksApart = looking.looksApart
-    let looks = looksApart ? LookHost(connector: looking, service: service, world: world) : nil
-    let replay = ReplayHost(
-      connector: connector(), service: service, world: world, on: turn?.replay)
+    let first = connector()
+    let looks: LookHost?
+    let replay: ReplayHost
+    if first.looksApart {
+      looks = LookHost(connector: first, service: service, world: world)
+      replay = ReplayHost(
+        connector: connector(), service: service, world: world, on: turn?.replay)
+    } else {
+      looks = nil
+      replay = ReplayHost(connector: first, service: service, world: world, on: turn?.replay)
+    }
     let load = LoadHost(
       connector: connector(), service: service, package: package, world: world, on: turn?.load)
     let contents = ContentHost(
