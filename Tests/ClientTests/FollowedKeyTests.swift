@@ -86,4 +86,55 @@ struct FollowedKeyTests {
     let delete = try Operation(#require(shore.received.last), in: shore.model)
     #expect(delete.kind == .delete && delete.key == followed)
   }
+
+  @Test("an order is cancelled on its way: the tag of its waiting line is cancelled with it")
+  func cancelledLine() throws {
+    let order = try make(Self.order, [.null, .integer(1)])
+    try Outbox(device.store).submitAll([Self.order])
+    try device.exchange(shore)
+    _ = try make(Self.line, [order.values[0], .integer(1)])
+    _ = try make(Self.tag, [.integer(7), order.values[0], .integer(1)])
+    let others = try PendingStore.cancel(Self.order, try #require(order.object), in: device.store)
+    #expect(others.count == 2, "the line, and the tag that refers to it")
+    #expect(try device.operations().map(\.entity) == ["Order"])
+    #expect(try Records(device.store).of(Self.tag, key: ObjectKey([.integer(7)])) == nil)
+    let sent = try Operation(try #require(shore.received.last), in: shore.model)
+    shore.accept(sent.id, newKey: ObjectKey([.integer(8)]))
+    try device.exchange(shore)
+    #expect(try device.operations().isEmpty)
+  }
+
+  @Test("a line is deleted before it was submitted: the tag that refers to it is cancelled with it")
+  func deletedNewLine() throws {
+    let order = try make(Self.order, [.null, .integer(1)])
+    let line = try make(Self.line, [order.values[0], .integer(1)])
+    _ = try make(Self.tag, [.integer(7), order.values[0], .integer(1)])
+    _ = try PendingStore.save(line.change(.delete), in: device.store)
+    #expect(try device.operations().map(\.entity) == ["Order"])
+  }
+
+  @Test("a reference that leads to no line stays as it was saved, in the row and in the change")
+  func noLine() throws {
+    var order: ObjectRecord?
+    try device.store.transaction { () throws(FerryError) in
+      do {
+        order = try make(Self.order, [.null, .integer(1)])
+        _ = try make(Self.line, [try #require(order).values[0], .integer(1)])
+      } catch { Issue.record(error) }
+    }
+    let temporary = try #require(order).values[0]
+    _ = try make(Self.tag, [.integer(7), temporary, .integer(2)])
+    try Outbox(device.store).submitAll([Self.order, Self.line, Self.tag])
+    try device.exchange(shore)
+    let sent = try shore.received.map { try Operation($0, in: shore.model) }
+    let first = try #require(sent.first { $0.entity == "Order" })
+    shore.accept(first.id, newKey: ObjectKey([.integer(8)]))
+    try device.exchange(shore)
+    let tag = try #require(try device.operations().first { $0.entity == "Tag" })
+    let row = try #require(try Records(device.store).of(Self.tag, key: ObjectKey([.integer(7)])))
+    #expect(row.values[1] == tag.changed[1], "the row shows what the change says")
+    #expect(row.values[1] == temporary)
+    let line = try #require(try device.operations().first { $0.entity == "Line" })
+    #expect(line.key == ObjectKey([.integer(8), .integer(1)]))
+  }
 }

@@ -95,6 +95,29 @@ struct UnitedChangesTests {
     #expect(records.map(\.message) == ["no"])
   }
 
+  @Test(
+    "A change of the other row is refused when the new object gets that key: it is not on its way")
+  func refusedOfTheOther() throws {
+    var old = try #require(try shop.device.order(3))
+    old.freight = 7
+    try old.update()
+    try old.submitPending()
+    try shop.device.exchange(shop.shore)
+    let update = try #require(try shop.device.operations().first)
+    shop.shore.remove(Order.entity, ObjectKey([.integer(3)]))
+    try shop.device.exchange(shop.shore)
+    var new = shop.device.newOrder("Jena")
+    try new.create()
+    try new.submitPending()
+    try shop.device.exchange(shop.shore)
+    let create = try #require(try shop.device.operations().first { $0.kind == .create })
+    shop.shore.refuse(update.id)
+    shop.shore.accept(create.id, newKey: ObjectKey([.integer(3)]))
+    try shop.device.exchange(shop.shore)
+    #expect(try shop.device.operations().map(\.state) == [.replayFailed])
+    #expect(try shop.device.order(3)?.replayFailed == true)
+  }
+
   // The decision alone.
 
   private func operation(

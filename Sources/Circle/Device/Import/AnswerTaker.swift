@@ -48,6 +48,7 @@ package struct AnswerTaker {
 
   /// Ends the answered operations, once the pages are in.
   func take(_ known: [(PendingOperation, Answer)]) throws(SQLiteError) -> [Touched] {
+    let known = try readAgain(known)
     var touched: [Touched] = []
     var gone: [PendingOperation] = []
     let over = try groupsToSendAgain(known)
@@ -89,6 +90,20 @@ package struct AnswerTaker {
     for operation in gone { try letGo(operation) }
     for (chain, count) in over { try sendAgain(chain, of: count) }
     return touched
+  }
+
+  /// Two objects may have become one when keys were given: what was not taken is looked for by the
+  /// number that its object has now.
+  private func readAgain(
+    _ known: [(PendingOperation, Answer)]
+  ) throws(SQLiteError) -> [(PendingOperation, Answer)] {
+    guard known.contains(where: { $0.1.outcome == .replayFailed || $0.1.outcome == .notTried })
+    else { return known }
+    var found: [(PendingOperation, Answer)] = []
+    for (taken, answer) in known {
+      found.append((try pending.operations.with(taken.id) ?? taken, answer))
+    }
+    return found
   }
 
   /// Groups that the server waited for in vain, with the number of their operations.

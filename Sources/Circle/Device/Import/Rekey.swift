@@ -114,21 +114,24 @@ struct Rekey {
       try followInKey(
         child, object, ReferenceMachine.Following(of: child, positions, from: old, to: new))
     }
-    if let row = try store.rows(of: child).visible(connection, object: object),
-      positions.map({ row.values[$0] }) == old
-    {
-      try replace(child, object, positions, new)
-    }
-    for var operation in try pending.operations.of(child, object) {
-      for (index, position) in positions.enumerated() {
-        if operation.changed[position] == old[index] { operation.changed[position] = new[index] }
-        if operation.base[position] == old[index] { operation.base[position] = new[index] }
+    let following = ReferenceMachine.Following(of: child, positions, from: old, to: new)
+    let rows = store.rows(of: child)
+    let row = try rows.visible(connection, object: object)
+    let image = try rows.original(connection, object: object)
+    let known = try pending.operations.of(child, object)
+    for operation in known {
+      let followed = following.followed(operation) { position in
+        ReferenceMachine.below(
+          operation, position, all: known, image: { image?.values }, shown: { row?.values })
       }
       assert(
-        !ReferenceMachine.Following(of: child, positions, from: old, to: new).concerns(operation),
+        !following.concerns(followed),
         "a change of \(child.name) \(operation.key) has the key that its parent had")
-      try pending.operations.update(operation)
-      held.note(operation, of: child)
+      try pending.operations.update(followed)
+      held.note(followed, of: child)
+    }
+    if let row, positions.map({ row.values[$0] }) == old {
+      try replace(child, object, positions, new)
     }
   }
 

@@ -199,12 +199,14 @@ extension PendingStore {
     try show(child, object, shown: shown)
   }
 
-  /// The relationships that may refer to an object by its temporary key, and the key; none where it
-  /// is final.
+  /// The relationships that may refer to an object by its temporary key, or by one that has its
+  /// parent's, and the key; none where it is final.
   private func references(
     to create: PendingOperation, _ entity: Entity
   ) -> [(Entity, Relationship, [AttributeValue])] {
-    guard create.isTemporary, let key = create.key.values(of: entity) else { return [] }
+    guard let key = create.key.values(of: entity),
+      create.isTemporary || KeyReference.isTemporary(key, of: entity, in: store.model)
+    else { return [] }
     return store.model.entities.flatMap { child in
       child.relationships.filter { $0.refers(byKeyOf: entity) }.map { (child, $0, key) }
     }
@@ -236,7 +238,8 @@ extension LocalReferences {
   func forget(
     _ create: PendingOperation, of entity: Entity
   ) throws(SQLiteError) -> [(entity: Entity, object: Int64)] {
-    guard create.kind == .create, create.isTemporary, let key = create.key.values(of: entity)
+    guard create.kind == .create, let key = create.key.values(of: entity),
+      create.isTemporary || KeyReference.isTemporary(key, of: entity, in: model)
     else { return [] }
     return try forget(key, of: entity)
   }

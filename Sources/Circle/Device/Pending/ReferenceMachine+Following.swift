@@ -36,6 +36,26 @@ extension ReferenceMachine {
       }
     }
 
+    /// The change, with the new key where its object refers to the old one after it, and where it did
+    /// so before it. A reference is looked at as a whole: a key of several attributes can have one of
+    /// them in common with another object's. `below` gives an attribute as it is without the change.
+    package func followed<Failure>(
+      _ operation: PendingOperation, below: (Int) throws(Failure) -> AttributeValue
+    ) throws(Failure) -> PendingOperation {
+      let machine = ReferenceMachine(entity: entity, references: [])
+      var (before, after): ([AttributeValue], [AttributeValue]) = ([], [])
+      for position in positions {
+        before.append(try machine.value(before: operation, position, below))
+        after.append(try machine.value(after: operation, position, below))
+      }
+      var followed = operation
+      for (position, value) in zip(positions, new) {
+        if after == old, followed.changed[position] != nil { followed.changed[position] = value }
+        if before == old, followed.base[position] != nil { followed.base[position] = value }
+      }
+      return followed
+    }
+
     package func followed(_ key: ObjectKey) -> ObjectKey {
       guard var values = key.values(of: entity) else { return key }
       for (position, value) in zip(positions, new) {

@@ -85,7 +85,7 @@ package struct ReferenceMachine {
     return references.filter { $0.positions.contains { changed[$0] != nil } }
   }
 
-  private func value<Failure>(
+  func value<Failure>(
     after operation: PendingOperation, _ position: Int,
     _ below: (Int) throws(Failure) -> AttributeValue
   ) throws(Failure) -> AttributeValue {
@@ -93,7 +93,7 @@ package struct ReferenceMachine {
     return operation.kind == .create ? .null : try below(position)
   }
 
-  private func value<Failure>(
+  func value<Failure>(
     before operation: PendingOperation, _ position: Int,
     _ below: (Int) throws(Failure) -> AttributeValue
   ) throws(Failure) -> AttributeValue {

@@ -21,4 +21,24 @@ package struct KeyReference {
     }
     return all
   }
+
+  /// Whether a part of the key is the device's own, until the business system gives another: of a new
+  /// object, or of a line whose key has the one of its new order.
+  package static func isTemporary(
+    _ key: [AttributeValue], of entity: Entity, in model: Package, depth: Int = 0
+  ) -> Bool {
+    let looksSo = zip(entity.key, key).contains { entity.attributes[$0].type.isTemporaryKey($1) }
+    guard looksSo, depth < 64 else { return false }
+    guard entity.keyOrigin != .businessSystem else { return true }
+    return entity.relationships.contains { relationship in
+      guard let target = model.entity(named: relationship.target),
+        relationship.refers(byKeyOf: target)
+      else { return false }
+      let places = relationship.attributes.compactMap { name in
+        entity.key.firstIndex { entity.attributes[$0].name == name }
+      }
+      return places.count == target.key.count
+        && isTemporary(places.map { key[$0] }, of: target, in: model, depth: depth + 1)
+    }
+  }
 }

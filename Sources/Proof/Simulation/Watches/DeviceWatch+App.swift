@@ -91,7 +91,8 @@ extension DeviceWatch {
       let places = relationship.attributes.compactMap(entity.position(of:))
       let values = places.compactMap { operation.changed[$0] }
       let isNamed = creates.contains {
-        $0.isTemporary && $0.entity == relationship.target && $0.key == ObjectKey(values)
+        $0.entity == relationship.target && $0.key == ObjectKey(values)
+          && ($0.isTemporary || values.contains(where: isTemporary))
       }
       if isNamed { positions.formUnion(places) }
     }
@@ -214,14 +215,16 @@ extension DeviceWatch {
       let values: [AttributeValue] = relationship.attributes.compactMap { name in
         entity.position(of: name).flatMap { operation.changed[$0] }
       }
-      let isTemporary = values.contains { value in
-        if case .integer(let number) = value { number < Int64.min / 2 } else { false }
-      }
-      guard isTemporary else { return false }
+      guard values.contains(where: isTemporary) else { return false }
       return !current.values.contains {
         $0.kind == .create && $0.entity == relationship.target && $0.key == ObjectKey(values)
       }
     }
+  }
+
+  /// Whether only the device has given it: a line has the one of its new order.
+  private func isTemporary(_ value: AttributeValue) -> Bool {
+    if case .integer(let number) = value { number < Int64.min / 2 } else { false }
   }
 
   /// The first of what is other than before.

@@ -240,7 +240,12 @@ extension DeviceWatch {
       .intersection(was)
     let carried = ledger.answers(to: number, in: checkpoint)
     guard !carried.isEmpty, carried.allSatisfy({ !$0.isDisjoint(with: inFlight) }) else { return }
-    throw failure(6, "a change is pending although the checkpoint \(checkpoint.version) answers it")
+    let answered = carried.reduce(into: Set<OperationID>()) { $0.formUnion($1) }
+    let pending = current.values.filter { answered.contains($0.id) && inFlight.contains($0.id) }
+    throw failure(
+      6,
+      "\(pending.map(shown).sorted().joined(separator: ", ")) is pending although the checkpoint "
+        + "\(checkpoint.version) answers it")
   }
 
   /// Invariant 3: what is sent has nothing left that must end before it, and what was submitted of an
