@@ -26,8 +26,16 @@ network="FerryHTTP|FerryODataClientTests"
 clocked="$network|WayTests"
 calculating="PlantTests|SimulateTests|FerrySimulationTests|FerryTidyTests"
 
+# Seeds of StraightSaveTests, which runs forty where nobody draws.
+draw_saves() {
+  FERRY_SAVES="$(draw saves 4 1 1000000 | paste -s -d ' ')"
+  export FERRY_SAVES
+  say "Of the saves that are compared the tree draws the seeds $FERRY_SAVES"
+}
+
 # quick_turns, small_turns: each turn is a step, so that its time is seen.
 quick_turns() {
+  draw_saves
   step "tests" turn --skip "$clocked|$calculating$(unchanged_tests)" || result=1
   step "tests that calculate" turn --filter "$calculating" --skip PlantTests || result=1
   step "tests of HTTP" turn --filter "$network" || result=1
@@ -35,6 +43,7 @@ quick_turns() {
 
 # What the tree draws of the planted bugs is found; by hand, and in full turns, all of them are.
 small_turns() {
+  draw_saves
   FERRY_PLANTS="$(sed -n 's/^  case \([A-Za-z]*\)$/\1/p' Sources/Ground/World/PlantedBug.swift | draw_words plants 3 | paste -s -d ' ')"
   FERRY_KILL_PLANTS="$(sed -n '/^enum KillPlant/,/^}/s/^  case \([A-Za-z]*\)$/\1/p' Tests/Rounds/KillHouse.swift | draw_words kills 2 | paste -s -d ' ')"
   export FERRY_PLANTS FERRY_KILL_PLANTS

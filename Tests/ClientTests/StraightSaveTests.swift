@@ -2,6 +2,7 @@ import FerryModel
 import FerrySQLite
 import FerryWire
 import FerryWorld
+import Foundation
 import Synchronization
 import Testing
 
@@ -22,6 +23,19 @@ struct StraightSaveTests {
       }
     }
   }
+
+  /// Forty, or those that FERRY_SAVES names.
+  private static let seeds: [UInt64] = {
+    guard let names = ProcessInfo.processInfo.environment["FERRY_SAVES"] else {
+      return Array(1...40)
+    }
+    return names.split(separator: " ").map { name in
+      guard let seed = UInt64(name) else {
+        preconditionFailure("FERRY_SAVES has \(name), which is no number")
+      }
+      return seed
+    }
+  }()
 
   /// A key of the business system, one of the app, one of the device, and references among them.
   private static let model: Package = {
@@ -107,7 +121,7 @@ struct StraightSaveTests {
 
   @Test(
     "A save leaves what a save and a submit leave one after the other, whatever is pending",
-    arguments: 1...40)
+    arguments: seeds)
   func same(seed: UInt64) throws {
     let numbers = Numbers(seed &* 977)
     let draw = { (count: Int) in Int(numbers.next() % UInt64(count)) }
