@@ -16,7 +16,8 @@ struct TravelDesk {
 
   /// Two agencies; nancy works for A07, and sees nothing of A08. All of its texts say "hidden".
   init(
-    mine: Int = 3, others: Int = 3, limits: ODataServiceLimits = ODataServiceLimits()
+    mine: Int = 3, others: Int = 3, limits: ODataServiceLimits = ODataServiceLimits(),
+    shares: FaceShares = FaceShares()
   ) async throws {
     server = try await TestServer(Travel.package)
     try await server.insert(
@@ -49,7 +50,7 @@ struct TravelDesk {
     server.addUser("bob", claims: ["agency": ["A08"]])
     server.addUser("both", claims: ["agency": ["A07", "A08"]])
     server.addUser("nobody")
-    face = ODataFace(server.callers, limits: limits)
+    face = ODataFace(server.callers, limits: limits, shares: shares)
   }
 
   private static func booking(

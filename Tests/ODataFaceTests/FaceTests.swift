@@ -23,6 +23,9 @@ struct FaceTests {
     let cabin = try #require(metadata.property("cabin", of: booking))
     #expect(cabin.annotations.contains { $0.term == "Org.OData.Validation.V1.AllowedValues" })
     #expect(metadata.property("bookedAt", of: booking)?.type.name == "Edm.DateTimeOffset")
+    #expect(
+      answer.text.contains("Org.OData.Repeatability.V1.Supported")
+        && answer.text.contains("is kept for 7 days"))
     let root = await desk.get("")
     #expect(root.texts("name") == ["Agencies", "Bookings", "Carriers", "Flights"])
     await desk.server.stop()
@@ -62,6 +65,10 @@ struct FaceTests {
     desk.server.refuseLogin(user: "nancy")
     let wrong = await desk.get("Bookings")
     #expect(wrong.status == 401 && wrong.headers["WWW-Authenticate"] != nil)
+    // A stranger learns neither which packages there are nor which versions.
+    for address in ["/odata/other/v4/Bookings", "/odata/travel/v2/", "/odata/travel"] {
+      #expect((await desk.get(address)).status == 401, "\(address)")
+    }
     desk.server.acceptLogin(user: "nancy")
     #expect((await desk.get("Bookings")).status == 200)
     #expect((await desk.get("/odata/other/v4/Bookings")).status == 404)
@@ -178,7 +185,20 @@ struct FaceTests {
     let change: HTTPHeaders = [
       "Repeatability-Request-ID": "6f2d1f0e-0c1b-4a65-9a0f-2c8f6a3f9d12", "If-Match": tag,
     ]
-    #expect((await desk.send(.patch, "Bookings(1)", change, #"{"seats":2}"#)).status == 204)
+    for _ in 0..<2 {
+      let answer = await desk.send(.patch, "Bookings(1)", change, #"{"seats":2}"#)
+      #expect(answer.status == 204 && answer.headers["ETag"] != tag, "\(answer.text)")
+    }
+    let otherChange = await desk.send(.patch, "Bookings(1)", change, #"{"seats":1}"#)
+    #expect(otherChange.status == 412 && otherChange.code == "otherRequest")
+    let newTag = try #require((await desk.get("Bookings(1)")).headers["ETag"])
+    let deletion: HTTPHeaders = [
+      "Repeatability-Request-ID": "6f2d1f0e-0c1b-4a65-9a0f-2c8f6a3f9d13", "If-Match": newTag,
+    ]
+    for _ in 0..<2 {
+      #expect((await desk.send(.delete, "Bookings(1)", deletion)).status == 204)
+    }
+    #expect((await desk.get("Bookings(1)")).status == 404)
     await desk.server.stop()
   }
 

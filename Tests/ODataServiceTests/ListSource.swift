@@ -158,6 +158,8 @@ final class ListSource: ODataSource {
     }
   }
 
+  func repeated(_ write: ODataWrite) async throws(ODataRefusal) -> ODataRepetition? { nil }
+
   func result(of pending: String) async throws(ODataRefusal) -> ODataWriteResult {
     .pending(pending)
   }

@@ -39,6 +39,12 @@ final class ODataScan: Sendable {
     filter = parts.contains(.filter) ? nil : options.filter
     order = parts.contains(.order) ? [] : options.orderBy
     needs = try ODataNeeds(work, set)
+    guard order.count <= work.limits.orderItems else {
+      throw ODataRefusal(
+        501, "tooMuch",
+        "$orderby has more than \(work.limits.orderItems) criteria. Leave some out.",
+        target: "$orderby")
+    }
     pageSize = try Self.pageSize(work)
     if let text = options.skipToken {
       guard let known = ODataToken(text, query: work.queryName) else {
@@ -100,13 +106,22 @@ final class ODataScan: Sendable {
     if let filter {
       let filled = try await needs.filled(rows.map(\.entry))
       let evaluator = work.evaluator
-      do throws(ODataError) {
-        var kept: [Row] = []
-        for (row, entry) in zip(rows, filled) where try evaluator.holds(filter, for: entry) {
-          kept.append(row)
+      var kept: [Row] = []
+      var end: String?
+      for (row, entry) in zip(rows, filled) {
+        do throws(ODataError) {
+          if try evaluator.holds(filter, for: entry) { kept.append(row) }
+          end = row.position
+        } catch {
+          // The rows that were looked at are the page, where there is one.
+          guard error.code == .limit, work.budget.isOver, let end else {
+            throw work.refusal(error)
+          }
+          return Page(rows: kept, isLast: false, scanned: kept.count, end: end)
         }
-        rows = kept
-      } catch { throw ODataRefusal(error) }
+        await work.budget.shareThread()
+      }
+      rows = kept
     }
     return Page(
       rows: rows, isLast: page.isLast, scanned: page.rows.count, end: page.rows.last?.position)
@@ -178,7 +193,7 @@ final class ODataScan: Sendable {
         }
         return row
       }
-    } catch { throw ODataRefusal(error) }
+    } catch { throw work.refusal(error) }
   }
 
   /// Whether a row comes behind the place of the token in the order.

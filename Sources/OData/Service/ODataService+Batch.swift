@@ -32,6 +32,7 @@ extension ODataService {
     var done: [String: Done] = [:]
     var bytes = 0
     var refused: Set<String> = []
+    var rest = limits.batchPatience
     for part in requests {
       // A group is answered once.
       if let group = part.group, refused.contains(group) { continue }
@@ -41,7 +42,11 @@ extension ODataService {
         answer = Self.part(
           .notOffered("a change set of several changes: send each in one of its own. It"), of: part)
       } else {
-        answer = await self.answer(part, call, source, done)
+        let begin = uptime()
+        let patience = min(limits.patience, rest)
+        answer = await self.answer(part, call, source, done, Batch(patience: patience))
+        // A write waits for the business system, and takes nothing from the others meanwhile.
+        if part.method == "GET" { rest = max(.zero, rest - (uptime() - begin)) }
       }
       for id in [part.id, part.group].compactMap(\.self) {
         done[id] = Done(status: answer.status ?? 500, location: answer.header("Location"))
@@ -86,7 +91,8 @@ extension ODataService {
   }
 
   private func answer(
-    _ part: ODataBatchPart, _ call: ODataCall, _ source: any ODataSource, _ done: [String: Done]
+    _ part: ODataBatchPart, _ call: ODataCall, _ source: any ODataSource, _ done: [String: Done],
+    _ batch: Batch
   ) async -> ODataBatchPart {
     guard let method = part.method, var url = part.url else {
       return Self.part(ODataRefusal(400, "badRequest", "The part is no request."), of: part)
@@ -116,7 +122,7 @@ extension ODataService {
       headers: HTTPHeaders(part.headers.map { HTTPHeaders.Field(name: $0.name, value: $0.value) }),
       body: part.body)
     let response = await answer(
-      request, rest: String(sides[0]), root: call.root, source: source, isInBatch: true)
+      request, rest: String(sides[0]), root: call.root, source: source, batch: batch)
     guard let body = await Self.whole(response.body, atMost: limits.batchBytes) else {
       return Self.part(
         ODataRefusal(

@@ -40,16 +40,22 @@ public struct ODataService: Sendable {
   public func answer(
     _ request: HTTPRequest, rest: String, root: String, source: any ODataSource
   ) async -> HTTPResponse {
-    await answer(request, rest: rest, root: root, source: source, isInBatch: false)
+    await answer(request, rest: rest, root: root, source: source, batch: nil)
+  }
+
+  /// What the parts of a batch share.
+  struct Batch: Sendable {
+    /// How long reads of the part may last.
+    var patience: Duration
   }
 
   func answer(
-    _ request: HTTPRequest, rest: String, root: String, source: any ODataSource, isInBatch: Bool
+    _ request: HTTPRequest, rest: String, root: String, source: any ODataSource, batch: Batch?
   ) async -> HTTPResponse {
     var response: HTTPResponse
     do throws(ODataRefusal) {
       let call = try ODataCall(request, rest: rest, root: root, metadata)
-      response = try await answer(call, source, isInBatch)
+      response = try await answer(call, source, batch)
     } catch {
       response = Self.response(error)
     }
@@ -73,13 +79,13 @@ public struct ODataService: Sendable {
   }
 
   private func answer(
-    _ call: ODataCall, _ source: any ODataSource, _ isInBatch: Bool
+    _ call: ODataCall, _ source: any ODataSource, _ batch: Batch?
   ) async throws(ODataRefusal) -> HTTPResponse {
     if let pending = call.pending {
       try call.allow([.get, .head])
       return try writeResponse(try await source.result(of: pending), call, created: false)
     }
-    let work = ODataWork(self, call, source)
+    let work = ODataWork(self, call, source, patience: batch?.patience)
     guard let first = call.address.path.first else {
       try call.allow([.get, .head])
       return try serviceDocument(call)
@@ -95,9 +101,9 @@ public struct ODataService: Sendable {
         status: 200,
         headers: ["Content-Type": "application/xml;charset=utf-8", "ETag": metadataTag],
         body: .bytes(metadataText))
-    case .batch where isInBatch:
+    case .batch where batch != nil:
       throw ODataRefusal(400, "badRequest", "A batch has no batch inside. Send it by itself.")
-    case .batch: return try await batch(call, source)
+    case .batch: return try await self.batch(call, source)
     case .entity: throw .notOffered("$entity")
     case .all: throw .notOffered("$all")
     case .crossjoin: throw .notOffered("$crossjoin")

@@ -7,6 +7,8 @@ public struct ODataServiceLimits: Sendable {
   public var scanRows: Int = 100_000
   /// Rows that are held to be sorted.
   public var sortedRows: Int = 20_000
+  /// Criteria of one `$orderby`: the values of each are held for each row.
+  public var orderItems: Int = 16
   /// Entities that one answer has inside of others, and rows that are looked at for them.
   public var expandedRows: Int = 50_000
   /// `$expand` inside `$expand`, and `$levels`.
@@ -18,6 +20,10 @@ public struct ODataServiceLimits: Sendable {
   public var batchBytes: Int = 8 << 20
   /// How long rows are looked at for one answer.
   public var patience: Duration = .seconds(30)
+  /// The same for all reads of a batch together.
+  public var batchPatience: Duration = .seconds(60)
+  /// How long conditions are computed before others have their turn.
+  public var turn: Duration = .milliseconds(10)
 
   public init() {}
 }

@@ -23,6 +23,9 @@ public protocol ODataSource: Sendable {
   ) async throws(ODataRefusal) -> [[ODataEntry]]
   /// Makes, changes or deletes an entity.
   func write(_ write: ODataWrite) async throws(ODataRefusal) -> ODataWriteResult
+  /// What became of an earlier write with the `requestID` of this one; nil where there was none.
+  /// Throws 412 where that one was another.
+  func repeated(_ write: ODataWrite) async throws(ODataRefusal) -> ODataRepetition?
   /// What became of a write that was answered with `pending`.
   func result(of pending: String) async throws(ODataRefusal) -> ODataWriteResult
 }
@@ -105,6 +108,8 @@ public struct ODataWrite: Sendable {
   public var condition: Condition
   /// The client's own name of the request: the same one is done once.
   public var requestID: String?
+  /// When the client sent the request for the first time, as it was written.
+  public var firstSent: String?
   /// How long the answer may be waited for; nil: as long as the source thinks right.
   public var patience: Duration?
 
@@ -123,4 +128,16 @@ public enum ODataWriteResult: Sendable {
   case done(ODataEntry?, key: ODataProperties)
   /// It is stored and not done yet; the text names it.
   case pending(String)
+}
+
+/// What became of a write that is sent once more.
+public struct ODataRepetition: Sendable {
+  public var result: ODataWriteResult
+  /// Whether it has made an entity.
+  public var isCreated: Bool
+
+  public init(_ result: ODataWriteResult, isCreated: Bool) {
+    self.result = result
+    self.isCreated = isCreated
+  }
 }

@@ -206,7 +206,7 @@ extension ODataWork {
     query.filter = options.filter
     query.orderBy = options.orderBy
     do throws(ODataError) { return try evaluator.apply(query, to: entries).entries } catch {
-      throw ODataRefusal(error)
+      throw refusal(error)
     }
   }
 

@@ -97,8 +97,9 @@ extension ODataWork {
       let own = Array(rest.prefix(found.count))
       rest = rest.dropFirst(found.count)
       do throws(ODataError) { chosen.append(try evaluator.apply(query, to: own)) } catch {
-        throw ODataRefusal(error)
+        throw refusal(error)
       }
+      await budget.shareThread()
     }
     var inner = item.options
     switch inner.levels {

@@ -16,6 +16,10 @@ extension ODataWork {
     var write = ODataWrite(method == .delete ? .delete : method == .put ? .replace : .update, set)
     write.key = key
     write.condition = condition()
+    if method != .delete { write.properties = try properties(set, key: key, isNew: false) }
+    write = try prepared(write)
+    // A repeated request finds the entity as the first one has left it.
+    if let response = try await repeated(write) { return response }
     guard let known = try await source.entry(set, key: key) else {
       // Nobody has promised that it is there: PATCH and PUT make it.
       guard method != .delete, write.condition == .none || hasNoneMatch else {
@@ -30,7 +34,6 @@ extension ODataWork {
         target: "If-None-Match")
     }
     try check(write.condition, known)
-    if write.kind != .delete { write.properties = try properties(set, key: key, isNew: false) }
     return try await perform(write)
   }
 
@@ -99,12 +102,14 @@ extension ODataWork {
   ) async throws(ODataRefusal) -> HTTPResponse {
     var write = ODataWrite(.create, set)
     write.properties = try properties(set, key: key, isNew: true)
-    return try await perform(write)
+    return try await perform(try prepared(write))
   }
 
   private func create(_ set: EdmEntitySet) async throws(ODataRefusal) -> HTTPResponse {
     var write = ODataWrite(.create, set)
     write.properties = try properties(set, key: nil, isNew: true)
+    write = try prepared(write)
+    if let response = try await repeated(write) { return response }
     return try await perform(write)
   }
 
@@ -214,9 +219,11 @@ extension ODataWork {
     return key
   }
 
-  private func perform(_ write: ODataWrite) async throws(ODataRefusal) -> HTTPResponse {
+  /// With what the headers say of a write.
+  private func prepared(_ write: ODataWrite) throws(ODataRefusal) -> ODataWrite {
     var write = write
     write.requestID = call.request.headers["Repeatability-Request-ID"]?.trimmedBlanks
+    write.firstSent = call.request.headers["Repeatability-First-Sent"]?.trimmedBlanks
     if call.preference("respond-async") != nil {
       write.patience = .seconds(0)
     }
@@ -227,6 +234,20 @@ extension ODataWork {
       }
       write.patience = .seconds(min(seconds, 60))
     }
+    return write
+  }
+
+  private func repeated(_ write: ODataWrite) async throws(ODataRefusal) -> HTTPResponse? {
+    guard write.requestID != nil, let earlier = try await source.repeated(write) else {
+      return nil
+    }
+    var response = try service.writeResponse(
+      earlier.result, call, created: earlier.isCreated, write.set, work: self)
+    response.headers["Repeatability-Result"] = "accepted"
+    return response
+  }
+
+  private func perform(_ write: ODataWrite) async throws(ODataRefusal) -> HTTPResponse {
     let result = try await source.write(write)
     var response = try service.writeResponse(
       result, call, created: write.kind == .create, write.set, work: self)

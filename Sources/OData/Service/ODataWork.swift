@@ -13,11 +13,14 @@ struct ODataWork: Sendable {
   var limits: ODataServiceLimits { service.limits }
   var options: ODataQueryOptions { call.address.options }
 
-  init(_ service: ODataService, _ call: ODataCall, _ source: any ODataSource) {
+  init(
+    _ service: ODataService, _ call: ODataCall, _ source: any ODataSource,
+    patience: Duration? = nil
+  ) {
     self.service = service
     self.call = call
     self.source = source
-    budget = ODataBudget(service.limits, service.uptime)
+    budget = ODataBudget(service.limits, service.uptime, patience ?? service.limits.patience)
   }
 
   /// What a path leads to.
@@ -216,7 +219,16 @@ struct ODataWork: Sendable {
   }
 
   var evaluator: ODataEvaluator {
-    ODataEvaluator(metadata: metadata, now: service.now(), aliases: options.aliases)
+    var evaluator = ODataEvaluator(
+      metadata: metadata, now: service.now(), aliases: options.aliases)
+    evaluator.isOver = { [budget] in budget.isOver }
+    return evaluator
+  }
+
+  /// Why something could not be computed: that the time is over, or what is wrong with it.
+  func refusal(_ error: ODataError) -> ODataRefusal {
+    error.code == .limit && budget.isOver
+      ? budget.tooLong("What is asked for") : ODataRefusal(error)
   }
 }
 
@@ -250,39 +262,5 @@ extension EdmValue {
 
   private var decimalWhole: Int64? {
     if case .decimal(let value) = self { Int64(value.text) } else { nil }
-  }
-}
-
-/// What one answer may still use up. Shared by its parts, which run one after the other.
-final class ODataBudget: Sendable {
-  private let limits: ODataServiceLimits
-  private let uptime: @Sendable () -> Duration
-  private let end: Duration
-
-  init(_ limits: ODataServiceLimits, _ uptime: @escaping @Sendable () -> Duration) {
-    self.limits = limits
-    self.uptime = uptime
-    end = uptime() + limits.patience
-  }
-
-  private let expanded = Mutex<Int>(0)
-
-  var isOver: Bool { uptime() >= end }
-
-  /// Whether so many more entities may come inside of others.
-  func take(_ count: Int) -> Bool {
-    expanded.withLock { expanded in
-      expanded += count
-      return expanded <= limits.expandedRows
-    }
-  }
-
-  /// Throws where the time is over.
-  func check(_ what: String) throws(ODataRefusal) {
-    guard isOver else { return }
-    throw ODataRefusal(
-      501, "tooMuch",
-      "\(what) took longer than \(limits.patience) here. Ask for less: with a key, a narrower "
-        + "$filter, or without $orderby.")
   }
 }

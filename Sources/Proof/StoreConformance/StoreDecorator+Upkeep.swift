@@ -35,6 +35,12 @@ extension StoreDecorator {
     try inner.forgetOperations(afterDays: days)
   }
 
+  package func unconfirmedAnswers(
+    ofDevices prefix: String, afterDays days: Int64, count: Int
+  ) throws(StoreError) -> [OldAnswer] {
+    try inner.unconfirmedAnswers(ofDevices: prefix, afterDays: days, count: count)
+  }
+
   package func forgetReports(afterDays days: Int64) throws(StoreError) {
     try inner.forgetReports(afterDays: days)
   }

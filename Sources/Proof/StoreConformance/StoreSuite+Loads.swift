@@ -224,6 +224,28 @@ extension StoreSuite {
       proof.expect(try store.partition(at: place) == nil, "a removed partition has a number")
       proof.expect(try state(store, number) == nil, "a removed partition has a state")
     },
+    StoreCase("Old answers that a kind of devices has not confirmed are found") { proof in
+      let (store, ids) = (proof.store, (0..<4).map { _ in proof.newID() })
+      let program = Owner(device: "odata:ada", user: "ada")
+      _ = try store.receive(
+        [proof.operation(ids[0])] + ids[1...].map { proof.operation($0, owner: program) })
+      try proof.answer([ids[0]])
+      let version = try proof.answer([ids[1]])
+      try proof.answer([ids[2]], .unknown)
+      for _ in 0..<3 {
+        proof.stage.advance(days: 1)
+        try store.countDay()
+      }
+      let found = try [2, 3].map { days throws(StoreError) in
+        try store.unconfirmedAnswers(ofDevices: "odata:", afterDays: days, count: 10)
+      }
+      proof.expectEqual(
+        found, [[OldAnswer(id: ids[1], version: version, user: "ada")], []], "old answers")
+      try store.confirm([ids[1]], upTo: version, user: "ada")
+      proof.expectEqual(
+        try store.unconfirmedAnswers(ofDevices: "odata:", afterDays: 2, count: 10), [],
+        "what was confirmed")
+    },
     StoreCase("Operations are forgotten when they were confirmed so many days ago") { proof in
       let (store, ids) = (proof.store, (0..<3).map { _ in proof.newID() })
       _ = try store.receive(ids.map { proof.operation($0) })

@@ -1,11 +1,18 @@
 import FerryModel
 import FerryOData
+import FerryServer
 
 /// Makes the metadata of a package.
 struct FaceMetadata {
   static let core = "Org.OData.Core.V1"
   static let capabilities = "Org.OData.Capabilities.V1"
   static let validation = "Org.OData.Validation.V1"
+  static let repeatability = "Org.OData.Repeatability.V1"
+
+  /// For how long a request is safe to repeat.
+  private static let window: String =
+    "The answer to a request with Repeatability-Request-ID is kept for \(CallerDesk.answerDays) "
+    + "days. For \(CallerDesk.memoryDays) days the request is not performed again."
 
   private let package: Package
   private let faces: [FaceModel.Face]
@@ -21,10 +28,15 @@ struct FaceMetadata {
     schema.complexTypes = package.complexTypes.map { complexType($0) }
     var container = EdmContainer(namespace: package.name, name: "Container", isDefault: true)
     container.entitySets = faces.map { set($0) }
+    container.annotations = [
+      EdmAnnotation(term: "\(Self.repeatability).Supported"),
+      EdmAnnotation(term: "\(Self.repeatability).DeleteWithRequestIDSupported"),
+      EdmAnnotation(term: "\(Self.core).LongDescription", value: .string(Self.window)),
+    ]
     schema.containers = [container]
     return EdmMetadata(
       version: .v4, schemas: [schema],
-      references: [Self.core, Self.capabilities, Self.validation].map { name in
+      references: [Self.core, Self.capabilities, Self.validation, Self.repeatability].map { name in
         EdmReference(
           uri: "https://oasis-tcs.github.io/odata-vocabularies/vocabularies/\(name).xml",
           includes: [EdmReference.Include(namespace: name)])

@@ -25,6 +25,7 @@ extension FaceSource {
         405, "methodNotAllowed", "\(face.set) has no \(kind.rawValue): the model does not allow it."
       )
     }
+    try checkAge(write)
     let id = try operationID(write)
     let operation =
       kind == .create
@@ -42,10 +43,7 @@ extension FaceSource {
     switch outcome {
     case .inWork: return .pending("\(face.set).\(id.text)")
     case .otherOperation:
-      throw ODataRefusal(
-        412, "otherRequest",
-        "Another request had this Repeatability-Request-ID. Send a new one with each request.",
-        target: "Repeatability-Request-ID")
+      throw FaceSource.otherRequest
     case .notTaken(let why):
       var refusal = ODataRefusal(503, "notTaken", "\(why). Try again later.")
       refusal.headers["Retry-After"] = "5"
@@ -75,7 +73,7 @@ extension FaceSource {
     return try await result(of: answer, face, nil, .delete)
   }
 
-  private func operationID(_ write: ODataWrite) throws(ODataRefusal) -> OperationID {
+  func operationID(_ write: ODataWrite) throws(ODataRefusal) -> OperationID {
     guard let text = write.requestID else {
       let bytes = desk.world.chance.bytes(16)
       let digits = bytes.map { byte in
@@ -98,7 +96,7 @@ extension FaceSource {
   }
 
   /// The values of a write by the positions of their attributes.
-  private func values(
+  func values(
     _ properties: ODataProperties, _ face: FaceModel.Face
   ) throws(ODataRefusal) -> [Int: AttributeValue] {
     var values: [Int: AttributeValue] = [:]
@@ -231,7 +229,7 @@ extension FaceSource {
     .done(try await row(face, key).map { entry($0, face) }, key: self.key(key, face))
   }
 
-  private func result(
+  func result(
     of answer: Answer, _ face: FaceModel.Face, _ key: ObjectKey?, _ kind: OperationKind
   ) async throws(ODataRefusal) -> ODataWriteResult {
     switch answer.outcome {

@@ -21,7 +21,9 @@ public final class ODataFace: Sendable {
     let service: ODataService
   }
 
-  private let find: @Sendable (String) -> CallerDesk?
+  private let door: @Sendable () -> CallerDoor?
+  private let workers: FaceWorkers
+  private let shares: FaceShares
   private let limits: ODataServiceLimits
   private let proxies: Set<String>
   /// By the name of the package, as long as it is the same.
@@ -29,16 +31,23 @@ public final class ODataFace: Sendable {
 
   /// `proxies`: addresses of those whose `X-Forwarded-Proto` is believed.
   public init(_ server: ServerHost, proxies: Set<String> = []) {
-    find = { server.callers(of: $0) }
+    door = { server.callerDoor }
     self.proxies = proxies
     limits = ODataServiceLimits()
+    workers = FaceWorkers(count: FaceWorkers.usual)
+    shares = FaceShares()
   }
 
   /// With a single package, for tests.
-  package init(_ desk: CallerDesk, limits: ODataServiceLimits = ODataServiceLimits()) {
-    find = { $0.lowercased() == desk.package.name.lowercased() ? desk : nil }
+  package init(
+    _ desk: CallerDesk, limits: ODataServiceLimits = ODataServiceLimits(),
+    shares: FaceShares = FaceShares()
+  ) {
+    door = { desk.door }
     proxies = []
     self.limits = limits
+    workers = FaceWorkers(count: 1)
+    self.shares = shares
   }
 
   /// Whether a request is for this.
@@ -52,35 +61,56 @@ public final class ODataFace: Sendable {
     return .take(bodyBytes: limits.bodyBytes)
   }
 
-  /// Never throws: what goes wrong is an answer.
+  /// Never throws: what goes wrong is an answer. What is computed for it is computed on threads of
+  /// its own, so that no other request of the server waits for it.
   public func answer(_ request: HTTPRequest) async -> HTTPResponse {
     guard let credentials = Credentials(request) else { return ODataFace.noLogin }
-    let parts = request.path.dropFirst(ODataFace.path.count)
-      .split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
-    do throws(ODataRefusal) {
-      guard let name = parts.first.flatMap({ PercentEncoding.decode($0.utf8) }), parts.count > 1,
-        let desk = find(name)
-      else { throw ODataFace.nothing }
-      guard parts[1] == "v4" else {
-        throw ODataRefusal(
-          parts[1] == "v2" ? 501 : 404, "notOffered",
-          "There is no \(parts[1]) of this service. Use /odata/\(parts[0])/v4/.")
+    return await withTaskExecutorPreference(workers) {
+      var response = await answer(request, credentials)
+      if case .stream(let source) = response.body {
+        response.body = .stream(FaceStream(source: source, workers: workers))
       }
-      let made = try made(desk)
+      return response
+    }
+  }
+
+  private func answer(_ request: HTTPRequest, _ credentials: Credentials) async -> HTTPResponse {
+    do throws(ODataRefusal) {
+      guard let door = door() else { throw ODataFace.notReady }
       let caller: Caller
+      // First of all: a stranger does not learn which packages there are.
       do throws(ServerError) {
-        caller = try await desk.login(
+        caller = try await door.login(
           user: credentials.user, password: credentials.password, request)
       } catch { throw FaceSource.refusal(error) }
-      let source = FaceSource(model: made.model, desk: desk, caller: caller)
-      // Also for the metadata: who may not use a package does not learn that it is there.
-      try await source.mayUse()
-      return await made.service.answer(
-        request, rest: parts.count > 2 ? parts[2] : "",
-        root: root(request) + "\(ODataFace.path)\(parts[0])/v4/", source: source)
+      try shares.begin(caller.name)
+      defer { shares.end(caller.name) }
+      return try await answer(request, caller, door)
     } catch {
       return ODataService.response(error)
     }
+  }
+
+  private func answer(
+    _ request: HTTPRequest, _ caller: Caller, _ door: CallerDoor
+  ) async throws(ODataRefusal) -> HTTPResponse {
+    let parts = request.path.dropFirst(ODataFace.path.count)
+      .split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
+    guard let name = parts.first.flatMap({ PercentEncoding.decode($0.utf8) }), parts.count > 1,
+      let desk = door.desk(of: name)
+    else { throw ODataFace.nothing }
+    let made = try made(desk)
+    let source = FaceSource(model: made.model, desk: desk, caller: caller)
+    // Also for the metadata: who may not use a package does not learn that it is there.
+    try await source.mayUse()
+    guard parts[1] == "v4" else {
+      throw ODataRefusal(
+        parts[1] == "v2" ? 501 : 404, "notOffered",
+        "There is no \(parts[1]) of this service. Use /odata/\(parts[0])/v4/.")
+    }
+    return await made.service.answer(
+      request, rest: parts.count > 2 ? parts[2] : "",
+      root: root(request) + "\(ODataFace.path)\(parts[0])/v4/", source: source)
   }
 
   private func made(_ desk: CallerDesk) throws(ODataRefusal) -> Made {
@@ -118,6 +148,12 @@ public final class ODataFace: Sendable {
       }
     return (isSecure ? "https://" : "http://") + (isHost ? host : "localhost")
   }
+
+  private static let notReady: ODataRefusal = {
+    var refusal = ODataRefusal(503, "notReady", "The server has just started. Try again.")
+    refusal.headers["Retry-After"] = "1"
+    return refusal
+  }()
 
   static let nothing = ODataRefusal(
     404, "notFound", "There is no such service. The address is /odata/<package>/v4/.")

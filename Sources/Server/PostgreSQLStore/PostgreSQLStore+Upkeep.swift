@@ -1,6 +1,7 @@
 import FerryModel
 import FerryPostgreSQL
 import FerryServer
+import FerryWire
 import FerryWorld
 
 extension PostgreSQLStore {
@@ -129,6 +130,24 @@ extension PostgreSQLStore {
       try lead("DELETE FROM ferry_store.operation WHERE \(condition)", [.integer(days)])
     }
     return count
+  }
+
+  package func unconfirmedAnswers(
+    ofDevices prefix: String, afterDays days: Int64, count: Int
+  ) throws(StoreError) -> [OldAnswer] {
+    let rows = try rows(
+      """
+      SELECT id, answer_version, user_name FROM ferry_store.operation
+      WHERE package = $1 AND state = 'answered' AND outcome <> 'unknown'
+        AND starts_with(device, $2) AND day < \(PostgreSQLStore.today) - $3
+      ORDER BY sequence LIMIT $4
+      """, [number, .exact(prefix), .integer(days), .integer(Int64(count))])
+    return (0..<rows.count).compactMap { row in
+      guard let id = rows.text(row, 0).flatMap({ OperationID($0) }),
+        let version = rows.integer(row, 1), let user = rows.exact(row, 2)
+      else { return nil }
+      return OldAnswer(id: id, version: version, user: user)
+    }
   }
 
   package func forgetReports(afterDays days: Int64) throws(StoreError) {

@@ -1,6 +1,7 @@
 import FerryModel
 import FerrySQLite
 import FerryServer
+import FerryWire
 import FerryWorld
 
 extension SQLiteStore {
@@ -100,6 +101,27 @@ extension SQLiteStore {
           AND day < (SELECT days FROM server) - ?
         """, .integer(days))
       return Int64(writer.changes)
+    }
+  }
+
+  package func unconfirmedAnswers(
+    ofDevices prefix: String, afterDays days: Int64, count: Int
+  ) throws(StoreError) -> [OldAnswer] {
+    try sql { () throws(SQLiteError) in
+      try writer.rows(
+        """
+        SELECT id, answer_version, user FROM operation
+        WHERE package = ? AND state = 'answered' AND outcome <> 'unknown'
+          AND substr(device, 1, ?) = ? AND day < (SELECT days FROM server) - ?
+        ORDER BY sequence LIMIT ?
+        """, number, .integer(Int64(prefix.unicodeScalars.count)), .text(prefix), .integer(days),
+        .integer(Int64(count))
+      ).compactMap { row in
+        guard let id = row[0].text.flatMap({ OperationID($0) }), let version = row[1].integer,
+          let user = row[2].text
+        else { return nil }
+        return OldAnswer(id: id, version: version, user: user)
+      }
     }
   }
 

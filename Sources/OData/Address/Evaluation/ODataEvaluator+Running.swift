@@ -4,6 +4,8 @@ extension ODataEvaluator {
   func run(_ expression: ODataExpression, _ scope: Scope) throws(AddressFault) -> Result {
     scope.depth.value += 1
     defer { scope.depth.value -= 1 }
+    scope.depth.steps &+= 1
+    if scope.depth.steps & 1_023 == 0 { try goOn() }
     guard scope.depth.value <= Depth.limit else {
       throw AddressFault(
         .limit, "more than \(Depth.limit) parts inside each other, aliases included",

@@ -20,6 +20,10 @@ public struct ODataEvaluator: Sendable {
   /// (`notOffered`). A pattern from outside must not be given to an engine that goes back and forth.
   public var matches: (@Sendable (String, String) throws(ODataError) -> Bool)?
 
+  /// Asked now and then while it computes: true ends it with `limit`. For a service that has other
+  /// requests too.
+  public var isOver: (@Sendable () -> Bool)?
+
   /// Shared by copies.
   let patterns = PatternCache()
 
@@ -79,7 +83,8 @@ public struct ODataEvaluator: Sendable {
         hint: "ask the service, or leave the token out")
     }
     var found: [ODataEntry] = []
-    for var entry in entries {
+    for (place, var entry) in entries.enumerated() {
+      if place & 15 == 0 { do { try goOn() } catch { throw error.error } }
       for item in options.compute {
         entry[item.name] = try evaluator.value(of: item.expression, for: entry)
       }
@@ -101,15 +106,20 @@ public struct ODataEvaluator: Sendable {
   ) throws(ODataError) -> [ODataEntry] {
     var keyed: [(entry: ODataEntry, keys: [EdmValue], place: Int)] = []
     for (place, entry) in entries.enumerated() {
+      if place & 15 == 0 { do { try goOn() } catch { throw error.error } }
       var keys: [EdmValue] = []
       for order in orders { keys.append(try value(of: order.expression, for: entry)) }
       keyed.append((entry, keys, place))
     }
     // Neighbours of the result were compared: where types are mixed, one pair of them throws.
     var refusal: AddressFault?
+    var comparisons = 0
     keyed.sort { left, right in
+      guard refusal == nil else { return left.place < right.place }
       for (index, order) in orders.enumerated() {
         do throws(AddressFault) {
+          comparisons += 1
+          if comparisons & 1_023 == 0 { try goOn() }
           let way = try sortOrder(left.keys[index], right.keys[index])
           if way != 0 { return order.isDescending ? way > 0 : way < 0 }
         } catch { refusal = error }
@@ -136,6 +146,8 @@ public struct ODataEvaluator: Sendable {
     /// Aliases that name each other twice would double the work at each step.
     static let mostAliases = 1_000
     var value = 0
+    /// How many parts were evaluated so far.
+    var steps = 0
     /// How many aliases were looked up so far.
     var aliases = 0
   }
@@ -169,6 +181,12 @@ public struct ODataEvaluator: Sendable {
 
     /// The same for what stands inside, to be changed.
     func inner() -> Scope { Scope(self) }
+  }
+
+  /// Throws where it has computed for long enough.
+  func goOn() throws(AddressFault) {
+    guard let isOver, isOver() else { return }
+    throw AddressFault(.limit, "it takes too long to compute", hint: "ask for less")
   }
 
   func plain(_ result: Result) throws(AddressFault) -> EdmValue {

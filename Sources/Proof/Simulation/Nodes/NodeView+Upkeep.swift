@@ -186,6 +186,14 @@ extension NodeView {
     try lead { store throws(StoreError) in try store.forgetOperations(afterDays: days) }
   }
 
+  func unconfirmedAnswers(
+    ofDevices prefix: String, afterDays days: Int64, count: Int
+  ) throws(StoreError) -> [OldAnswer] {
+    try any { store throws(StoreError) in
+      try store.unconfirmedAnswers(ofDevices: prefix, afterDays: days, count: count)
+    }
+  }
+
   func forgetReports(afterDays days: Int64) throws(StoreError) {
     try any { store throws(StoreError) in try store.forgetReports(afterDays: days) }
   }

@@ -158,6 +158,18 @@ final class Callers: ServiceRoom {
     try known(id)?.user == ExactText(user)
   }
 
+  /// The operation that has an id already.
+  func earlier(_ id: OperationID, of user: String) throws(ServerError) -> EarlierOperation? {
+    guard let known = try known(id) else { return nil }
+    guard known.user == ExactText(user) else { return .ofAnother }
+    // After a restart it waits until somebody asks for it again.
+    operations.name([id], of: Owner(device: Callers.device(of: user), user: user))
+    return try reading { () throws(StoreError) -> EarlierOperation? in
+      if known.hasPayload { return .whole(try store.operation(id).operation) }
+      return try store.ended(id).map { .ended(entity: $0.entity, $0.kind) }
+    }
+  }
+
   /// What it is based on is not compared: a repeated request may have been read from a newer row.
   private func isSame(
     _ operation: Operation, _ id: OperationID, _ known: KnownOperation

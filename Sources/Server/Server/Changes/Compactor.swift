@@ -35,8 +35,22 @@ struct Compactor {
     try directory.remove(unasked, transaction)
     summary.partitions = Int64(unasked.count)
     summary.rows = try store.purgeRows(upTo: safeVersion)
+    try forgetAnswersOfPrograms()
     summary.operations = try store.forgetOperations(afterDays: limits.operationMemoryDays)
     try store.forgetReports(afterDays: limits.reportDays)
     return summary
   }
+
+  /// A program does not confirm what it was answered.
+  private func forgetAnswersOfPrograms() throws(StoreError) {
+    let old = try store.unconfirmedAnswers(
+      ofDevices: CallerDevice.prefix, afterDays: limits.programAnswerDays,
+      count: Compactor.answersAtOnce)
+    for answer in old {
+      try store.confirm([answer.id], upTo: answer.version, user: answer.user)
+    }
+  }
+
+  /// The rest is done an hour later.
+  private static let answersAtOnce: Int = 10_000
 }

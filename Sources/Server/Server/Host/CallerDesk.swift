@@ -19,33 +19,12 @@ package struct CallerDesk: Sendable {
   /// Which of the server's packages may be used, and who may use them, is looked at by each call.
   package var world: World { service.world }
 
-  /// Who asks, by name and password in the way in which devices log in: one at a time, and slowed
-  /// down by wrong ones. A password that was right is not verified again for five minutes, unless the
-  /// user's record has changed.
-  package func login(
-    user: String, password: String, _ request: HTTPRequest
-  ) async throws(ServerError) -> Caller {
-    let address = router.address(of: request)
-    let device = Callers.device(of: user)
-    let logins = router.doorkeeper.logins
-    if let stamp = service.provider?.record(of: user)?.stamp,
-      logins.isVerified(user, password, stamp: stamp, now: world.clock.moment)
-    {
-      return Caller(name: user)
-    }
-    do throws(ServerError) {
-      let record = try await router.doorkeeper.authenticate(
-        LoginRequest(user: user, password: password, device: device), from: address)
-      logins.note(record.name, password, stamp: record.stamp, now: world.clock.moment)
-      router.audit.note(.login, user: record.name, device: device, address: address)
-      return Caller(name: record.name)
-    } catch {
-      router.audit.noteStranger(
-        .loginRefused, user: AuditLog.short(user), device: AuditLog.short(device),
-        address: address, what: "a login was refused", reason: error)
-      throw error
-    }
-  }
+  /// Days for which the whole answer to an operation is kept, and for which its id is known.
+  package static let answerDays: Int64 = ServiceLimits().programAnswerDays
+  package static let memoryDays: Int64 = ServiceLimits().operationMemoryDays
+
+  /// Where users of this package and of all others of the server log in.
+  package var door: CallerDoor { CallerDoor(router) }
 
   /// Throws where the caller was removed, or may not use the package.
   package func check(_ caller: Caller) async throws(ServerError) {
@@ -55,6 +34,13 @@ package struct CallerDesk: Sendable {
   /// Whether there is an operation of the caller with this id.
   package func knows(_ id: OperationID, for caller: Caller) async throws(ServerError) -> Bool {
     try await service.knows(id, of: caller.name)
+  }
+
+  /// The operation that has this id already; nil where there is none.
+  package func earlier(
+    _ id: OperationID, for caller: Caller
+  ) async throws(ServerError) -> EarlierOperation? {
+    try await service.earlier(id, of: caller.name)
   }
 
   /// Rows of an entity behind a position, in an order that never changes.
@@ -87,7 +73,57 @@ package struct CallerDesk: Sendable {
   }
 }
 
-/// A user who has proved to be one. Only `CallerDesk` makes it.
+/// Where programs log in, before anything says which packages there are.
+package struct CallerDoor: Sendable {
+  private let router: Router
+
+  init(_ router: Router) { self.router = router }
+
+  /// Who asks, by name and password in the way in which devices log in: one at a time, and slowed
+  /// down by wrong ones. A password that was right is not verified again for five minutes, unless the
+  /// user's record has changed.
+  package func login(
+    user: String, password: String, _ request: HTTPRequest
+  ) async throws(ServerError) -> Caller {
+    let address = router.address(of: request)
+    let device = Callers.device(of: user)
+    let clock = router.world.clock
+    let logins = router.doorkeeper.logins
+    if let stamp = router.doorkeeper.provider.record(of: user)?.stamp,
+      logins.isVerified(user, password, stamp: stamp, now: clock.moment)
+    {
+      return Caller(name: user)
+    }
+    do throws(ServerError) {
+      let record = try await router.doorkeeper.authenticate(
+        LoginRequest(user: user, password: password, device: device), from: address)
+      logins.note(record.name, password, stamp: record.stamp, now: clock.moment)
+      router.audit.note(.login, user: record.name, device: device, address: address)
+      return Caller(name: record.name)
+    } catch {
+      router.audit.noteStranger(
+        .loginRefused, user: AuditLog.short(user), device: AuditLog.short(device),
+        address: address, what: "a login was refused", reason: error)
+      throw error
+    }
+  }
+
+  /// The package of a name as it is served now; of several versions the newest one.
+  package func desk(of name: String) -> CallerDesk? {
+    let found = router.packages.filter {
+      $0.package.name.lowercased() == name.lowercased()
+    }
+    let newest = found.max { left, right in
+      let numbers = [left, right].map { served in
+        served.package.version.split(separator: ".").compactMap { Int($0) }
+      }
+      return numbers[0].lexicographicallyPrecedes(numbers[1])
+    }
+    return newest.map { CallerDesk($0, router) }
+  }
+}
+
+/// A user who has proved to be one. Only `CallerDoor` makes it.
 package struct Caller: Sendable {
   package let name: String
 
@@ -100,18 +136,6 @@ extension PackageHost {
 }
 
 extension ServerHost {
-  /// The packages that are served now, by their names; of several versions the newest one.
-  package func callers(of name: String) -> CallerDesk? {
-    guard let router else { return nil }
-    let found = router.packages.filter {
-      $0.package.name.lowercased() == name.lowercased()
-    }
-    let newest = found.max { left, right in
-      let numbers = [left, right].map { served in
-        served.package.version.split(separator: ".").compactMap { Int($0) }
-      }
-      return numbers[0].lexicographicallyPrecedes(numbers[1])
-    }
-    return newest.map { CallerDesk($0, router) }
-  }
+  /// Nil while no package is served.
+  package var callerDoor: CallerDoor? { router.map { CallerDoor($0) } }
 }

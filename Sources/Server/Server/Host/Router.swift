@@ -24,7 +24,7 @@ public struct Router: Sendable {
   let proxies: Set<String>
   private let turns: ExchangeTurns
   private let meter: ServerMeter
-  private let world: World
+  let world: World
 
   init(
     _ packages: [ServedPackage], absent: Set<String> = [], doorkeeper: Doorkeeper,

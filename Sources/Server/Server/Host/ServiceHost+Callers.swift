@@ -44,6 +44,13 @@ extension ServiceHost {
     return try service.knows(id, of: user)
   }
 
+  func earlier(
+    _ id: OperationID, of user: String
+  ) throws(ServerError) -> EarlierOperation? {
+    try mayAsk()
+    return try service.earlier(id, of: user)
+  }
+
   package func callerRows(
     of entity: Int, for user: String, after position: CallerPosition?, count: Int
   ) throws(ServerError) -> CallerPage {

@@ -13,6 +13,13 @@ extension Service {
     return try callers.knows(id, of: user)
   }
 
+  func earlier(
+    _ id: OperationID, of user: String
+  ) throws(ServerError) -> EarlierOperation? {
+    defer { handOut() }
+    return try callers.earlier(id, of: user)
+  }
+
   func callerRows(
     of entity: Int, for user: String, after position: CallerPosition?, count: Int
   ) throws(ServerError) -> CallerPage {

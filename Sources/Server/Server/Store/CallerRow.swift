@@ -3,7 +3,7 @@ import FerryWire
 
 /// The device of a user who asks without one, as the log and `ferry why` call it.
 enum CallerDevice {
-  private static let prefix = "odata:"
+  static let prefix: String = "odata:"
 
   static func name(of user: String) -> String { prefix + user }
 
@@ -63,4 +63,14 @@ package enum CallerReceipt: Sendable {
   case otherOperation
   /// There is no room for it now.
   case notTaken(String)
+}
+
+/// An operation whose id is used once more.
+package enum EarlierOperation: Sendable {
+  /// As it was sent.
+  case whole(Operation)
+  /// What was sent is kept no longer.
+  case ended(entity: String, OperationKind)
+  /// It is that of another user.
+  case ofAnother
 }

@@ -1,4 +1,5 @@
 import FerryModel
+import FerryWire
 
 /// What is done now and then, and what people ask.
 package protocol UpkeepStore: AnyObject {
@@ -18,6 +19,11 @@ package protocol UpkeepStore: AnyObject {
   /// Purges deleted rows up to a number that no partition remembers.
   func purgeRows(upTo version: Int64) throws(StoreError) -> Int64
   func forgetOperations(afterDays days: Int64) throws(StoreError) -> Int64
+  /// Answers that devices whose names begin with `prefix` have not confirmed for so many days, at most
+  /// `count`. Unknown outcomes are left out: an operator decides them.
+  func unconfirmedAnswers(
+    ofDevices prefix: String, afterDays days: Int64, count: Int
+  ) throws(StoreError) -> [OldAnswer]
   func forgetReports(afterDays days: Int64) throws(StoreError)
 
   func explain(_ entity: String, _ key: String) throws(StoreError) -> Explanation
@@ -25,4 +31,17 @@ package protocol UpkeepStore: AnyObject {
   func dump() throws(StoreError) -> [String]
   /// Every row that is not deleted, in the order of names, with its place as text; nil: nobody's.
   func liveRows() throws(StoreError) -> [(name: RowName, body: [UInt8], place: String?)]
+}
+
+/// An answer that its device has not confirmed.
+package struct OldAnswer: Sendable, Equatable {
+  package let id: OperationID
+  package let version: Int64
+  package let user: String
+
+  package init(id: OperationID, version: Int64, user: String) {
+    self.id = id
+    self.version = version
+    self.user = user
+  }
 }
