@@ -157,8 +157,8 @@ let server: [Target] = [
   module(
     "FerryODataConnector", "Server/Connectors/OData",
     [
-      "FerryConnector", "FerryModel", "FerryOData", "FerryODataClient", "FerryHTTP",
-      "FerryHTTPClient", "FerryWorld",
+      "FerryConnector", "FerryModel", "FerryOData", "FerryODataAddress", "FerryODataBatch",
+      "FerryODataClient", "FerryHTTP", "FerryHTTPClient", "FerryTrace", "FerryJSON", "FerryWorld",
     ]),
   // Where a server keeps what must outlive it (Decision 0036).
   module(
@@ -332,8 +332,9 @@ let testTargets: [Target] = [
   tests(
     "FerryODataConnectorTests", "ODataConnectorTests",
     [
-      "FerryODataConnector", "FerryODataReading", "FerryConnector", "FerryGenerator", "FerryModel",
-      "FerryOData", "FerryHTTP", "FerryHTTPClient", "FerryWorld",
+      "FerryODataConnector", "FerryODataReading", "FerryConnector", "FerryConformance",
+      "FerryGenerator", "FerryModel", "FerryOData", "FerryODataBatch", "FerryHTTP",
+      "FerryHTTPClient", "FerryWorld",
     ]),
   tests(
     "FerrySQLiteTests", "SQLiteTests", ["FerrySQLite", "FerryCrypto", "FerryFaultVFS"]),

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """An OData service of V2 by pyslet as a business system: Scripts/check-odata-business.
 
-  odata-business.py <port>   at 127.0.0.1, or at a free port for 0; prints "ready <port>" and serves
-                             until it is ended
+  odata-business.py <port> [--items N] [--root URL]
+                             at 127.0.0.1, or at a free port for 0; prints "ready <port>" and serves
+                             until it is ended; URL is the address under which clients see it
 
 The sets are Shelves and Items; an item is on a shelf. pyslet looks at no condition, so that is done
 here: a change needs the ETag of the object (`If-Match`), each change makes another one (`Rev`), and one
@@ -97,6 +98,8 @@ class Business:
             self.bump("Items", int(key))
             return answer(start, "200 OK", "done")
         found = OBJECT.match(path)
+        if method == "POST" and path == "/Items":
+            return self.create(environ, start)
         if method in ("GET", "POST") or not found:
             return self.pass_on(environ, start)
         name, key = found[1], int(found[2])
@@ -116,6 +119,19 @@ class Business:
             self.log.append("%s %s(%d)" % (method, name, key))
             if method != "DELETE":
                 self.bump(name, key)
+        return body
+
+    def create(self, environ, start):
+        said = []
+
+        def noted(line, headers, *rest):
+            said.append((line, dict((name.lower(), value) for name, value in headers)))
+            return start(line, headers, *rest)
+
+        body = list(self.pass_on(environ, noted))
+        if said and said[0][0].startswith("201"):
+            key = re.search(r"\((\d+)\)", said[0][1].get("location", ""))
+            self.log.append("POST Items(%s)" % (key[1] if key else "?"))
         return body
 
     def pass_on(self, environ, start):
@@ -138,8 +154,13 @@ def free_port():
         return one.getsockname()[1]
 
 
+def option(name, default):
+    return sys.argv[sys.argv.index(name) + 1] if name in sys.argv else default
+
+
 def main():
     port = int(sys.argv[1]) or free_port()
+    count = int(option("--items", 10))
     document = metadata.Document()
     document.read(src=MODEL.encode())
     services = document.root.DataServices
@@ -153,7 +174,7 @@ def main():
             shelf["Rev"].set_from_value(1)
             shelves.insert_entity(shelf)
     with sets["Items"].open() as items:
-        for number in range(1, 11):
+        for number in range(1, count + 1):
             item = items.new_entity()
             item["ID"].set_from_value(number)
             item["Name"].set_from_value("item %d" % number)
@@ -162,8 +183,8 @@ def main():
             item["ShelfID"].set_from_value(number % 2 + 1)
             item["Rev"].set_from_value(1)
             items.insert_entity(item)
-    server = Server(serviceRoot="http://127.0.0.1:%d/" % port)
-    server.topmax = 3
+    server = Server(serviceRoot=option("--root", "http://127.0.0.1:%d/" % port))
+    server.topmax = max(3, count // 4)
     server.set_model(document)
     listener = make_server("127.0.0.1", port, Business(sets, server), handler_class=Quiet)
     print("ready", port, flush=True)

@@ -50,24 +50,30 @@ final class Bench: Sendable {
     name: "Shop", version: "1.0", entities: [item, order],
     groups: [SynchronizationGroup(name: "all")])
 
-  init(_ rows: [FakeService.Row] = [], credentials: (any CredentialSource)? = nil) {
-    let made = Bench.connection(service, clock, credentials)
+  let log = NotedLog()
+
+  init(
+    _ rows: [FakeService.Row] = [], credentials: (any CredentialSource)? = nil,
+    changeSets: Bool? = nil
+  ) {
+    let made = Bench.connection(service, clock, log, credentials, changeSets)
     connection = Mutex(made)
     connector = Mutex(ODataConnector(made, package: Bench.package))
     service.change { state in for row in rows { state.items[row.id] = row } }
   }
 
   private static func connection(
-    _ service: FakeService, _ clock: HandClock, _ credentials: (any CredentialSource)?
+    _ service: FakeService, _ clock: HandClock, _ log: NotedLog,
+    _ credentials: (any CredentialSource)?, _ changeSets: Bool?
   ) -> ODataConnection {
     ODataConnection(
-      FakeService.root, world: World(clock: clock, chance: NoChance(), log: SilentLog()),
-      credentials: credentials, transport: service)
+      FakeService.root, world: World(clock: clock, chance: NoChance(), log: log),
+      credentials: credentials, transport: service, changeSets: changeSets)
   }
 
   /// Another process, which knows nothing of this one.
   func restart() {
-    let made = Bench.connection(service, clock, nil)
+    let made = Bench.connection(service, clock, log, nil, nil)
     connection.withLock { $0 = made }
     connector.withLock { $0 = ODataConnector(made, package: Bench.package) }
   }
@@ -99,29 +105,55 @@ final class Bench: Sendable {
     }.get()
   }
 
-  /// As the server does: performs, recalls what is unknown, waits where it must.
   func replay(_ operation: ConnectorOperation) async throws -> OperationOutcome {
+    try await replay([operation])[0]
+  }
+
+  /// As the server does: performs, recalls what is unknown, waits where it must.
+  func replay(_ chain: [ConnectorOperation]) async throws -> [OperationOutcome] {
+    var ends = [OperationOutcome?](repeating: nil, count: chain.count)
     for _ in 0..<20 {
-      let result = await perform(operation)
+      var open = chain.indices.filter { ends[$0] == nil }
+      let tried = open.map { chain[$0] }
+      let result = await ask { $0.perform(tried) }
       guard case .done(let outcomes, _) = result else { continue }
-      guard case .unknown = outcomes[0] else { return outcomes[0] }
-      recalling: while true {
-        switch try await recall(operation)[0] {
-        case .performed(let outcome): return outcome
-        case .notPerformed: break recalling
-        case .mayStillArrive:
-          clock.move(.seconds(121))
-        case .cannotTell: return .unknown(reason: "a person decides")
+      let isOver = outcomes.contains { if case .refused = $0 { true } else { false } }
+      var unknown: [Int] = []
+      for (place, outcome) in zip(open, outcomes) {
+        switch outcome {
+        case .unknown: unknown.append(place)
+        case .notTried where !isOver: continue
+        default: ends[place] = outcome
         }
       }
+      recalling: while !unknown.isEmpty {
+        let asked = unknown.map { chain[$0] }
+        let recalls = try await ask { connector in
+          Result { () throws(ConnectorError) in try connector.recall(asked) }
+        }.get()
+        for (place, recall) in zip(unknown, recalls) {
+          switch recall {
+          case .performed(let outcome): ends[place] = outcome
+          case .notPerformed: continue
+          case .mayStillArrive:
+            clock.move(.seconds(121))
+            continue recalling
+          case .cannotTell: ends[place] = .unknown(reason: "a person decides")
+          }
+        }
+        break
+      }
+      open = chain.indices.filter { ends[$0] == nil }
+      if open.isEmpty { return ends.compactMap { $0 } }
     }
     Issue.record("no end")
-    return .notTried
+    return ends.map { $0 ?? .notTried }
   }
 
   func operation(
     _ kind: OperationKind, _ entity: Entity, _ key: Int64?, _ changed: [Int: AttributeValue] = [:],
-    base: [Int: AttributeValue] = [:], judge: RowJudge? = nil, user: String? = nil
+    base: [Int: AttributeValue] = [:], judge: RowJudge? = nil, user: String? = nil,
+    temporaryKey: Int64? = nil
   ) -> ConnectorOperation {
     let number = operations.withLock { number in
       number += 1
@@ -130,7 +162,8 @@ final class Bench: Sendable {
     let id = String(repeating: "0", count: 32 - number.count) + number
     return ConnectorOperation(
       id: OperationID(id)!, entity: entity, kind: kind, key: key.map { ObjectKey([.integer($0)]) },
-      changed: changed, base: base, judge: judge, user: user)
+      changed: changed, base: base,
+      temporaryKey: temporaryKey.map { ObjectKey([.integer($0)]) }, judge: judge, user: user)
   }
 
   /// Of item 1, from 5 to 6.
@@ -146,4 +179,39 @@ extension FakeService.Row {
 
 enum EdmMetadataText {
   static func read(_ text: String) throws -> EdmMetadata { try EdmMetadata.read(Array(text.utf8)) }
+}
+
+/// A connector to a service whose answers the test has written.
+final class CannedBench: Sendable {
+  let service = CannedService()
+  let clock = HandClock()
+  let log = NotedLog()
+  private let thread = ThreadExecutor(name: "connector")
+  private let connector: Mutex<ODataConnector>
+
+  init(_ package: Package, language: String? = nil) {
+    let connection = ODataConnection(
+      CannedService.root, world: World(clock: clock, chance: NoChance(), log: log),
+      transport: service, language: language)
+    connector = Mutex(ODataConnector(connection, package: package))
+  }
+
+  func ask<Value: Sendable>(
+    _ body: @escaping @Sendable (ODataConnector) -> Value
+  ) async -> Value {
+    await withCheckedContinuation { continuation in
+      thread.perform { continuation.resume(returning: self.connector.withLock { body($0) }) }
+    }
+  }
+}
+
+/// Keeps what is logged.
+final class NotedLog: Log {
+  private let kept = Mutex<[String]>([])
+  var lines: [String] { kept.withLock { $0 } }
+
+  func write(_ level: LogLevel, _ message: String, _ fields: [(String, String)]) {
+    let values = fields.map { " \($0.0)=\($0.1)" }.joined()
+    kept.withLock { $0.append("\(level.name): \(message)\(values)") }
+  }
 }

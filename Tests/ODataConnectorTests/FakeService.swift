@@ -39,6 +39,8 @@ final class FakeService: Transport {
     var readFaults: [Fault] = []
     var late: [TransportRequest] = []
     var heedsConditions = true
+    /// It fails on an ETag that is none of its own form.
+    var failsOnOddETags = false
     /// Why it refuses; nil where it does not.
     var rule: String?
     var writes = 0
@@ -48,15 +50,23 @@ final class FakeService: Transport {
     var isCircle = false
     var countIsWrong = false
     var twice = false
+    /// Pages that begin one row earlier, as after a row was made before them.
+    var shifts = 0
+    /// Further pages are only found by `$skip`.
+    var hasNoNext = false
     var user: String?
     /// What a change must carry; nil where it need not.
     var token: String?
+    var delta = Delta()
+    var changeSets: ChangeSets = .none
+    /// The addresses that were read, behind the root.
+    var reads: [String] = []
   }
 
   let state = Mutex(State())
   static let root = "http://service.test/shop/"
 
-  private struct Reply {
+  struct Reply {
     var status: Int
     var headers: [String: String] = [:]
     var body: String = ""
@@ -132,15 +142,25 @@ final class FakeService: Transport {
 
   // MARK: The service
 
-  private static func perform(_ request: TransportRequest, _ state: inout State) -> Reply {
+  static func perform(_ request: TransportRequest, _ state: inout State) -> Reply {
     let path = String(request.url.dropFirst(root.count))
     let parts = path.split(separator: "?", maxSplits: 1)
     let name = parts.first.map(String.init) ?? ""
     let query = parts.count > 1 ? String(parts[1]) : ""
     if name.isEmpty { return Reply(status: 200, body: document) }
+    if name == "$batch" { return performBatch(request, &state) }
     if name == "$metadata" { return Reply(status: 200, body: metadata) }
     if request.method == .get {
-      return name.hasPrefix("Items") ? read(name, query, state) : readOrders(name, query, state)
+      state.reads.append(path)
+      if let reply = readDelta(name, query, &state) { return reply }
+      guard name.hasPrefix("Items") else { return readOrders(name, query, state) }
+      if query.hasPrefix("$skiptoken="), state.shifts > 0 {
+        state.shifts -= 1
+        var shifted = state
+        shifted.items[0] = Row(id: 0, name: "new")
+        return read(name, query, shifted, "")
+      }
+      return read(name, query, state, link(request, &state))
     }
     if let rule = state.rule {
       return error(400, rule)
@@ -148,7 +168,9 @@ final class FakeService: Transport {
     return write(name, request, &state)
   }
 
-  private static func read(_ name: String, _ query: String, _ state: State) -> Reply {
+  private static func read(
+    _ name: String, _ query: String, _ state: State, _ link: String
+  ) -> Reply {
     if let key = key(name) {
       guard let row = state.items[key] else { return error(404, "no such object") }
       return Reply(status: 200, headers: ["ETag": etag(row)], body: json(row))
@@ -156,15 +178,16 @@ final class FakeService: Transport {
     var rows = state.items.values.sorted { $0.id < $1.id }
     let skip =
       query.split(separator: "&").compactMap { part in
-        part.hasPrefix("$skiptoken=") ? Int(part.dropFirst(11)) : nil
+        part.hasPrefix("$skiptoken=")
+          ? Int(part.dropFirst(11)) : part.hasPrefix("$skip=") ? Int(part.dropFirst(6)) : nil
       }.first ?? 0
     let count = rows.count + (state.countIsWrong ? 1 : 0)
     if state.twice, let first = rows.first { rows.append(first) }
     let page = rows.dropFirst(skip).prefix(state.pageRows)
-    var next = ""
+    var next = skip + page.count < rows.count ? "" : link
     if state.isCircle {
       next = ",\"@odata.nextLink\":\"Items?$skiptoken=0\""
-    } else if skip + page.count < rows.count {
+    } else if skip + page.count < rows.count, !state.hasNoNext {
       next = ",\"@odata.nextLink\":\"Items?$skiptoken=\(skip + page.count)\""
     }
     return Reply(
@@ -216,6 +239,9 @@ final class FakeService: Transport {
     }
     if state.heedsConditions {
       guard let wanted = request.headers["If-Match"] else { return error(428, "condition") }
+      if state.failsOnOddETags, Int(wanted.dropFirst(3).dropLast()) == nil {
+        return error(500, "an ETag that is none")
+      }
       guard wanted == etag(row) else { return error(412, "changed") }
     }
     state.applied += 1
@@ -236,7 +262,7 @@ final class FakeService: Transport {
 
   private static func etag(_ row: Row) -> String { "W/\"\(row.version)\"" }
 
-  private static func json(_ row: Row) -> String { json(row, "Name") }
+  static func json(_ row: Row) -> String { json(row, "Name") }
 
   private static func json(_ row: Row, _ name: String) -> String {
     "{\"@odata.etag\":\"W/\\\"\(row.version)\\\"\",\"ID\":\(row.id),\"\(name)\":"
@@ -259,7 +285,7 @@ final class FakeService: Transport {
     return String(body[at.upperBound...].prefix { $0 != "\"" })
   }
 
-  private static func error(_ status: Int, _ message: String) -> Reply {
+  static func error(_ status: Int, _ message: String) -> Reply {
     Reply(
       status: status,
       body: "{\"error\":{\"code\":\"S\(status)\",\"message\":\"\(message)\",\"target\":\"Amount\"}}"

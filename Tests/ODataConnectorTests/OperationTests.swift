@@ -139,6 +139,14 @@ struct OperationTests {
     #expect(bench.service.applied == 2)
   }
 
+  @Test func aServiceThatFailsOnAnOddETagIsAskedOtherwise() async throws {
+    let bench = Bench([.one])
+    bench.service.change { $0.failsOnOddETags = true }
+    #expect(await bench.outcomes(bench.update()) == [accepted])
+    #expect(bench.service.applied == 1)
+    #expect(await bench.ask { $0.abilities(of: Bench.item).conditionalWrites })
+  }
+
   @Test func aDeleteThatIsDoneIsDone() async throws {
     let bench = Bench([.one])
     _ = await bench.outcomes(

@@ -5,64 +5,13 @@ import FerryModel
 import FerryODataConnector
 import FerryODataReading
 import FerryWorld
-import Foundation
-import Glibc
 import Testing
 
 /// A service that is not ours: pyslet's of OData V2, with conditions.
 @Suite(.timeLimit(.minutes(60)))
 struct PysletTests {
-  /// It ends with this object.
-  private final class Service: Sendable {
-    let address: String
-    private let process: Int32
-
-    init() throws {
-      let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-      let process = Process()
-      process.executableURL = URL(filePath: "/usr/bin/env")
-      process.arguments = [
-        "python3", "-W", "ignore", root.appending(path: "Scripts/lib/odata-business.py").path, "0",
-      ]
-      var environment = ProcessInfo.processInfo.environment
-      environment["PYTHONPATH"] = root.appending(path: ".build/peers").path
-      process.environment = environment
-      let output = Pipe()
-      process.standardOutput = output
-      try process.run()
-      self.process = process.processIdentifier
-      var said: [UInt8] = []
-      while said.last != UInt8(ascii: "\n") {
-        let piece = output.fileHandleForReading.availableData
-        try #require(!piece.isEmpty, "the service ended")
-        said += piece
-      }
-      let line = String(decoding: said, as: UTF8.self)
-      let port = try #require(line.split(whereSeparator: \.isWhitespace).last)
-      address = "http://127.0.0.1:\(port)/"
-    }
-
-    deinit { kill(process, SIGKILL) }
-
-    func get(_ path: String, method: String = "GET") async throws -> String {
-      var request = TransportRequest(url: address + path)
-      if method == "POST" { request.method = .post }
-      let response = try await SystemTransport.make().send(request)
-      return String(decoding: try await response.body.collect(), as: UTF8.self)
-    }
-  }
-
-  private static func on<Value: Sendable>(
-    _ thread: ThreadExecutor, _ body: @escaping @Sendable () -> Value
-  ) async -> Value {
-    await withCheckedContinuation { continuation in
-      thread.perform { continuation.resume(returning: body()) }
-    }
-  }
-
   @Test func aServiceOfSomebodyElse() async throws {
-    let service = try Service()
+    let service = try PeerService("odata-business.py")
     let schema = try await ODataSchema.read(service.address)
     let made = try ModelMaker.make(
       from: schema, options: TranslationOptions(name: "Shop", writable: .all), file: "model.json",
@@ -80,7 +29,7 @@ struct PysletTests {
 
     let thread = ThreadExecutor(name: "connector")
     let address = service.address
-    let result = await Self.on(thread) { () -> Result<[RowImage], ConnectorError> in
+    let result = await PeerService.on(thread) { () -> Result<[RowImage], ConnectorError> in
       Result { () throws(ConnectorError) in
         let connector = ODataConnector(
           ODataConnection(address, world: .system()), package: package)
@@ -134,7 +83,7 @@ struct PysletTests {
         == [
           .integer(1), .text("item 1"), .integer(5), .text("1.5"), .null, .integer(2), .integer(1),
         ])
-    #expect(try await service.get("log") == "MERGE Items(3)")
+    #expect(try await service.get("log") == "MERGE Items(3)\nPOST Items(77)")
   }
 
   /// What is left out is told with its reason; what the service forbids, devices cannot do.

@@ -27,8 +27,8 @@ enum StreetRules {
       "Sources/Server", ["libraries", "ground", "kit"],
       // The last: packages as services of OData, and services of OData as business systems (0122, 0123).
       and: [
-        "FerryModel", "FerryWire", "FerryOData", "FerryODataAddress", "FerryODataClient",
-        "FerryODataService",
+        "FerryModel", "FerryWire", "FerryOData", "FerryODataAddress", "FerryODataBatch",
+        "FerryODataClient", "FerryODataService",
       ]),
     "tools": Street("Sources/Tools", ships, and: ["FerrySimulation"]),
     "proof": Street("Sources/Proof", ships.union(["libraries"])),

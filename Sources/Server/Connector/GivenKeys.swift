@@ -37,10 +37,12 @@ public struct GivenKeys: Sendable {
         key = key.map { replaced($0, change, in: operation.entity) }
       }
     }
-    return ConnectorOperation(
+    var applied = ConnectorOperation(
       id: operation.id, entity: operation.entity, kind: operation.kind, key: key, changed: changed,
       base: base, temporaryKey: operation.temporaryKey, contents: operation.contents,
       judge: operation.judge, user: operation.user)
+    applied.traceID = operation.traceID
+    return applied
   }
 
   /// Per attribute of the child: the value to look for and the one to put there.

@@ -7,16 +7,34 @@ import Synchronization
 enum Bridge {
   /// Blocks until `body` has ended on other threads.
   static func wait<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) -> Value {
-    let done = DispatchSemaphore(value: 0)
-    let result = Mutex<Value?>(nil)
-    let store: @Sendable (Value) -> Void = { value in result.withLock { $0 = value } }
-    Task.detached {
-      store(await body())
+    begin(body).wait()
+  }
+
+  /// Begins `body` on other threads and returns at once.
+  static func begin<Value: Sendable>(
+    _ body: @escaping @Sendable () async -> Value
+  ) -> Pending<Value> {
+    let pending = Pending<Value>()
+    Task.detached { pending.end(await body()) }
+    return pending
+  }
+
+  /// What is still under way.
+  final class Pending<Value: Sendable>: Sendable {
+    private let done = DispatchSemaphore(value: 0)
+    private let result = Mutex<Value?>(nil)
+
+    fileprivate func end(_ value: Value) {
+      result.withLock { $0 = value }
       done.signal()
     }
-    done.wait()
-    guard let value = result.withLock({ $0 }) else { preconditionFailure("no result of a task") }
-    return value
+
+    /// Blocks until it has ended. Call it once.
+    func wait() -> Value {
+      done.wait()
+      guard let value = result.withLock({ $0 }) else { preconditionFailure("no result of a task") }
+      return value
+    }
   }
 
   static func get<Value: Sendable>(

@@ -75,7 +75,7 @@ extension ChainWork {
       switch desk.write(same, form, onto: entry, etag: ChainWork.noETag) {
       case .changed: connection.prove(operation.entity.table, true)
       case .done: connection.prove(operation.entity.table, false)
-      case .absent, .refused: return
+      case .absent, .refused, .faulty: return
       case .notDone, .lost, .needsCredential:
         throw ConnectorError(
           "The service cannot be asked whether it heeds conditions", hint: "It is tried again.",

@@ -11,10 +11,12 @@ struct ChainWork {
   private(set) var operations: [ConnectorOperation]
   private var keys = GivenKeys()
   /// What was read last of each, and what the service wrote.
-  private var entries: [ODataEntry?]
-  private(set) var images: [RowImage?]
-  private(set) var made: [ObjectKey?]
+  private(set) var entries: [ODataEntry?]
+  var images: [RowImage?]
+  var made: [ObjectKey?]
   private(set) var candidates: [[RowImage]]
+  /// Whether the service has done the change set.
+  var isWritten = false
 
   var connection: ODataConnection { desk.connection }
 
@@ -30,7 +32,7 @@ struct ChainWork {
 
   // MARK: What is to be done
 
-  private func machine(_ operation: ConnectorOperation, isRecall: Bool) -> AttemptMachine {
+  func machine(_ operation: ConnectorOperation, isRecall: Bool) -> AttemptMachine {
     let attempt = connection.attempt(operation.id)
     let isLateOver = attempt.map { connection.clock.moment >= $0.until } ?? true
     let (kind, means) = (kind(of: operation), means(of: operation))
@@ -70,6 +72,7 @@ struct ChainWork {
   // MARK: Performing
 
   mutating func perform() -> PerformResult {
+    if let result = performTogether() { return result }
     var outcomes: [OperationOutcome] = []
     var touched: [RowImage] = []
     for place in group.indices {
@@ -94,13 +97,7 @@ struct ChainWork {
       case .notDone(let reason):
         if outcomes.isEmpty { return .notDone(reason: reason) }
       case .needsCredential:
-        if outcomes.isEmpty {
-          return group[place].user.map { user in
-            desk.user == nil
-              ? .notDone(reason: "the service does not accept the credential of the connection")
-              : .waits(for: .credential(user))
-          } ?? .notDone(reason: "the service does not accept the credential of the connection")
-        }
+        if outcomes.isEmpty { return waiting(place) }
       case .notPerformed, .mayStillArrive, .cannotTell:
         outcomes.append(.unknown(reason: "the service's answer cannot be read"))
       }
@@ -110,8 +107,15 @@ struct ChainWork {
     return .done(outcomes, touched: touched)
   }
 
+  func waiting(_ place: Int) -> PerformResult {
+    guard let user = group[place].user, desk.user != nil else {
+      return .notDone(reason: "the service does not accept the credential of the connection")
+    }
+    return .waits(for: .credential(user))
+  }
+
   /// The row as it is behind the operation; nil where it could not be read.
-  private func image(of place: Int, _ key: ObjectKey, _ form: EntityForm) -> RowImage? {
+  func image(of place: Int, _ key: ObjectKey, _ form: EntityForm) -> RowImage? {
     if operations[place].kind == .delete {
       return RowImage(entity: form.entity.name, key: key, values: nil)
     }
@@ -129,33 +133,42 @@ struct ChainWork {
     let before = connection.attempt(group[place].id)
     var machine = machine(operations[place], isRecall: isRecall)
     var action = machine.start()
+    // The last question was not answered: it may be asked again at once.
+    var isOpen = false
     while true {
       switch action {
       case .end(let ending):
-        if !isRecall { note(ending, place, before) }
+        if !isRecall { note(ending, place, before, isOpen) }
         return ending
       case .ask(let request):
-        let answer: AttemptMachine.Answer
-        switch request {
-        case .read: answer = read(place, form)
-        case .write(let condition): answer = write(place, form, condition)
-        case .find: answer = find(place, form)
-        }
+        let answer = answer(to: request, place, form)
+        isOpen = if case .notDone = answer { true } else { false }
         action = machine.take(answer)
       }
+    }
+  }
+
+  mutating func answer(
+    to request: AttemptMachine.Request, _ place: Int, _ form: EntityForm
+  ) -> AttemptMachine.Answer {
+    switch request {
+    case .read: read(place, form)
+    case .write(let condition): write(place, form, condition)
+    case .find: find(place, form)
     }
   }
 
   /// What may have been done is recalled before it is tried again. Where no answer was lost this time,
   /// nothing more can be learned before earlier requests are over.
   private func note(
-    _ ending: AttemptMachine.Ending, _ place: Int, _ before: ODataConnection.Attempt?
+    _ ending: AttemptMachine.Ending, _ place: Int, _ before: ODataConnection.Attempt?,
+    _ isOpen: Bool
   ) {
     guard case .unknown = ending else { return }
     let id = group[place].id
     let now = connection.attempt(id)
     if now == nil { connection.noteLost(id, isHeld: false) }
-    if let before, now == before { connection.noteLost(id, isHeld: true) }
+    if let before, now == before, !isOpen { connection.noteLost(id, isHeld: true) }
   }
 
   // MARK: Requests
@@ -202,14 +215,17 @@ struct ChainWork {
 
   /// The row as it is, what the operation refers to, and the row as it will be: nothing can be taken
   /// back afterwards.
-  private func judgement(
+  func judgement(
     _ operation: ConnectorOperation, _ before: [AttributeValue]?
   ) throws(ConnectorError) -> Refusal? {
     guard let judge = operation.judge else { return nil }
     let entity = operation.entity
-    let desk = desk
+    let (desk, group) = (desk, group)
     let lookUp: RowJudge.Lookup = { (entity, positions, values) throws(ConnectorError) in
-      try desk.lookUp(entity, positions, values)
+      if positions == entity.key, let row = ChainWork.row(ObjectKey(values), entity, in: group) {
+        return row
+      }
+      return try desk.lookUp(entity, positions, values)
     }
     if let before, let refusal = try judge.refusal(of: before, in: entity, lookup: lookUp) {
       return refusal
@@ -229,6 +245,21 @@ struct ChainWork {
     return try judge.refusal(of: after, in: entity, lookup: lookUp)
   }
 
+  /// What an earlier operation of the change set makes.
+  private static func row(
+    _ key: ObjectKey, _ entity: Entity, in group: [ConnectorOperation]
+  ) -> [AttributeValue]? {
+    let maker = group.first { operation in
+      operation.kind == .create && operation.entity.name == entity.name
+        && operation.temporaryKey == key
+    }
+    guard let maker, let values = key.values(of: entity) else { return nil }
+    var row = entity.attributes.map { _ in AttributeValue.null }
+    for (position, value) in maker.changed { row[position] = value }
+    for (position, value) in zip(entity.key, values) { row[position] = value }
+    return row
+  }
+
   private mutating func write(
     _ place: Int, _ form: EntityForm, _ condition: AttemptMachine.Condition
   ) -> AttemptMachine.Answer {
@@ -244,7 +275,7 @@ struct ChainWork {
     var etag: String?
     if case .unchanged(let given) = condition { etag = given }
     if etag != nil, connection.proof(of: operation.entity.table) == nil {
-      if let answer = prove(place, form) { return answer }
+      if let etag, let answer = prove(place, form, honest: etag) { return answer }
     }
     return told(send(place, form, etag: etag), form)
   }
@@ -255,7 +286,7 @@ struct ChainWork {
     let operation = operations[place]
     let answer = desk.write(operation, form, onto: entries[place], etag: etag)
     switch answer {
-    case .lost: connection.noteLost(operation.id, isHeld: false)
+    case .lost, .faulty: connection.noteLost(operation.id, isHeld: false)
     case .done(let response, hasBody: true):
       if let entry = desk.entry(in: response, form) {
         let image = form.image(entry)
@@ -275,19 +306,42 @@ struct ChainWork {
   /// Whether the service heeds a condition is seen, not believed: before the first conditional write of
   /// a set the same write is sent under an ETag that no object has. A service that does it all the same
   /// has done what was asked, and is not trusted again. Nil where the condition held it back.
-  private mutating func prove(_ place: Int, _ form: EntityForm) -> AttemptMachine.Answer? {
+  private mutating func prove(
+    _ place: Int, _ form: EntityForm, honest: String
+  ) -> AttemptMachine.Answer? {
     let set = operations[place].entity.table
-    let answer = send(place, form, etag: ChainWork.noETag)
-    switch answer {
-    case .changed:
-      connection.prove(set, true)
-      return nil
-    case .done: connection.prove(set, false)
-    // It may not read such an ETag. Of the change itself nothing is said: it is sent as it should be.
-    case .refused: return nil
-    default: break
+    let before = connection.attempt(group[place].id)
+    for etag in [ChainWork.noETag, ChainWork.another(honest)] {
+      let answer = send(place, form, etag: etag)
+      switch answer {
+      case .changed:
+        connection.prove(set, true)
+        return nil
+      case .done:
+        connection.prove(set, false)
+        return told(answer, form)
+      // It may not read such an ETag. Of the change itself nothing is said: it is sent as it should be.
+      case .refused: return nil
+      // The same, if nothing was done. Another ETag may be one that it reads.
+      case .faulty:
+        guard case .row(.there(let there)) = read(place, form), there.etag == honest else {
+          return told(answer, form)
+        }
+        connection.set(before, for: group[place].id)
+      default: return told(answer, form)
+      }
     }
-    return told(answer, form)
+    return nil
+  }
+
+  /// An ETag of the same form that the object does not have.
+  static func another(_ etag: String) -> String {
+    var letters = Array(etag.utf8)
+    guard
+      let place = letters.lastIndex(where: { (48...57).contains($0) || (97...122).contains($0) })
+    else { return noETag }
+    letters[place] = letters[place] == 57 ? 48 : letters[place] == 122 ? 97 : letters[place] + 1
+    return String(decoding: letters, as: UTF8.self)
   }
 
   static let noETag = "W/\"ferry-asks-whether-conditions-hold\""
@@ -312,7 +366,7 @@ struct ChainWork {
     }
   }
 
-  private func told(_ answer: ServiceAnswer, _ form: EntityForm) -> AttemptMachine.Answer {
+  func told(_ answer: ServiceAnswer, _ form: EntityForm) -> AttemptMachine.Answer {
     switch answer {
     case .done: .written
     case .absent: .refused(.notThere(form.entity))
@@ -320,7 +374,7 @@ struct ChainWork {
     case .refused(let status, let document):
       .refused(Refusal(status: status, document, form))
     case .notDone(let reason): .notDone(reason: reason)
-    case .lost(let reason): .lost(reason: reason)
+    case .lost(let reason), .faulty(let reason): .lost(reason: reason)
     case .needsCredential: .needsCredential
     }
   }

@@ -17,6 +17,10 @@ public final class ODataConnection: Sendable {
   /// How many requests are under way at a time.
   public let requests: Int
   let clock: any WorldClock
+  let chance: any Chance
+  let log: any Log
+  private let changeSets: Bool?
+  private let language: String?
   private let credentials: (any CredentialSource)?
   private let transport: any Transport
   private let state: Mutex<State>
@@ -27,6 +31,10 @@ public final class ODataConnection: Sendable {
     var sessions: [String: ODataSession] = [:]
     /// Whether the service is known to write on a condition, by the name of a set.
     var proofs: [String: Bool] = [:]
+    /// Why chains are sent one by one although the service declares change sets.
+    var noChangeSets: String?
+    /// Sets whose changes the service names.
+    var tracked: Set<String> = []
     var attempts: [OperationID: Attempt] = [:]
     var begun: Timestamp
     var isUnreachable = false
@@ -48,16 +56,22 @@ public final class ODataConnection: Sendable {
   /// Sessions that are kept; beyond it all but the technical user's begin anew.
   static let sessionLimit = 200
 
-  /// `address` is that of the service document. Nothing is asked before a connector is.
+  /// `address` is that of the service document. Nothing is asked before a connector is. `changeSets`:
+  /// whether a chain is sent as one change set; nil leaves that to the metadata of the service.
+  /// `language`: of the service's texts, such as `de`; nil leaves that to the service.
   public init(
     _ address: String, world: World, credentials: (any CredentialSource)? = nil,
     transport: any Transport = SystemTransport.make(), late: Duration = .seconds(120),
-    requests: Int = 6
+    requests: Int = 6, changeSets: Bool? = nil, language: String? = nil
   ) {
     self.address = address
     self.late = late
     self.requests = max(1, requests)
     clock = world.clock
+    chance = world.chance
+    log = world.log
+    self.changeSets = changeSets
+    self.language = language
     self.credentials = credentials
     self.transport = transport
     state = Mutex(State(begun: world.clock.moment))
@@ -70,6 +84,33 @@ public final class ODataConnection: Sendable {
 
   func proof(of set: String) -> Bool? { state.withLock { $0.proofs[set] } }
   func prove(_ set: String, _ holds: Bool) { state.withLock { $0.proofs[set] = holds } }
+
+  /// Whether a chain is sent as one change set.
+  var usesChangeSets: Bool {
+    state.withLock { state in
+      guard state.noChangeSets == nil, let service = state.service else { return false }
+      return changeSets ?? service.metadata.declaresChangeSets
+    }
+  }
+
+  /// From here on, for as long as the program runs.
+  func leaveChangeSets(_ reason: String) {
+    let isNew = state.withLock { state in
+      defer { state.noChangeSets = reason }
+      return state.noChangeSets == nil
+    }
+    guard isNew else { return }
+    log.warn(
+      "chains are sent one by one, because the service does not take change sets as it should",
+      ("service", address), ("reason", reason))
+  }
+
+  func isTracked(_ set: String) -> Bool { state.withLock { $0.tracked.contains(set) } }
+  func track(_ set: String, _ isTracked: Bool) {
+    state.withLock { state in
+      if isTracked { state.tracked.insert(set) } else { state.tracked.remove(set) }
+    }
+  }
 
   /// Requests of an earlier process may arrive until some time after this one has begun.
   func beginLead() { state.withLock { $0.begun = clock.moment } }
@@ -104,6 +145,10 @@ public final class ODataConnection: Sendable {
       state.service = nil
       state.sessions = [:]
     }
+  }
+
+  func set(_ attempt: Attempt?, for id: OperationID) {
+    state.withLock { $0.attempts[id] = attempt }
   }
 
   func forget(_ id: OperationID) { state.withLock { $0.attempts[id] = nil } }
@@ -152,7 +197,7 @@ public final class ODataConnection: Sendable {
   func session(of user: String?) throws(ConnectorError) -> ODataSession {
     if let known = state.withLock({ $0.sessions[user ?? ""] }) { return known }
     var options = ODataSessionOptions()
-    options.language = nil
+    options.language = language
     options.usesCSRF = state.withLock { $0.usesCSRF }
     options.deadlines = TransportDeadlines(
       connect: .seconds(10), total: .seconds(600), idle: .seconds(60))
@@ -211,5 +256,20 @@ extension ConnectorError {
     self.init(
       "The service cannot be asked: \(error.request): \(error.message)", hint: error.hint,
       isTransient: !isForGood)
+  }
+}
+
+extension EdmMetadata {
+  /// V4 says so by an annotation of the container; V2 has no word for it.
+  var declaresChangeSets: Bool {
+    containers.contains { container in
+      annotations(of: container.qualifiedName).contains { annotation in
+        if annotation.term.hasSuffix("Capabilities.V1.BatchSupported") {
+          return annotation.value.boolean != false
+        }
+        return annotation.term.hasSuffix("Capabilities.V1.BatchSupport")
+          && annotation.value["Supported"]?.boolean == true
+      }
+    }
   }
 }

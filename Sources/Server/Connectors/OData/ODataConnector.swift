@@ -10,15 +10,19 @@ import FerryWorld
 /// It has no transactions that span requests, so each operation is decided by `AttemptMachine`. A
 /// connector blocks on its own thread. Reference: Decision 0122.
 public final class ODataConnector: Connector {
-  private let connection: ODataConnection
-  private let package: Package
+  let connection: ODataConnection
+  let package: Package
   private var forms: [String: EntityForm] = [:]
-  private var comparison = SetComparison()
+  private let sideBySide: SideBySide
+  var comparison = SetComparison()
+  /// How often in succession the link of a set led nowhere.
+  var lostLinks: [String: Int] = [:]
 
   /// `package`: the model whose entities name the sets.
   public init(_ connection: ODataConnection, package: Package) {
     self.connection = connection
     self.package = package.served
+    sideBySide = SideBySide(connection.requests)
   }
 
   public func mismatches(with package: Package) throws(ConnectorError) -> [Mismatch] {
@@ -41,8 +45,9 @@ public final class ODataConnector: Connector {
 
   public func abilities(of entity: Entity) -> ConnectorAbilities {
     ConnectorAbilities(
-      atomicGroups: false, memory: .probe,
-      conditionalWrites: connection.proof(of: entity.table) == true, changes: .poll,
+      atomicGroups: connection.usesChangeSets, memory: .probe,
+      conditionalWrites: connection.proof(of: entity.table) == true,
+      changes: connection.isTracked(entity.table) ? .cursor : .poll,
       reportsDeletes: true, snapshots: false)
   }
 
@@ -62,6 +67,21 @@ public final class ODataConnector: Connector {
     }
   }
 
+  public func perform(
+    _ groups: [[ConnectorOperation]], while goesOn: () -> Bool
+  ) -> [PerformResult] {
+    do throws(ConnectorError) {
+      let desk = try desk()
+      return sideBySide.perform(groups, while: { goesOn() && !self.isUnreachable }) { group in
+        guard !group.isEmpty else { return .done([], touched: []) }
+        var work = ChainWork(group, desk)
+        return work.perform()
+      }
+    } catch {
+      return [.notDone(reason: error.description)]
+    }
+  }
+
   public func recall(_ operations: [ConnectorOperation]) throws(ConnectorError) -> [Recall] {
     var work = ChainWork(operations, try desk())
     return try work.recall()
@@ -69,7 +89,9 @@ public final class ODataConnector: Connector {
 
   /// As the technical user: Ferry's own rules separate the users.
   private func desk() throws(ConnectorError) -> RequestDesk {
-    try RequestDesk(connection, try connection.service(), user: nil, forms: { self.form(of: $0) })
+    let service = try connection.service()
+    for entity in package.entities { _ = form(of: entity) }
+    return try RequestDesk(connection, service, user: nil, forms: forms)
   }
 
   /// Nil where the service does not have the entity.
@@ -82,7 +104,7 @@ public final class ODataConnector: Connector {
     return form
   }
 
-  private func requiredForm(of entity: Entity) throws(ConnectorError) -> EntityForm {
+  func requiredForm(of entity: Entity) throws(ConnectorError) -> EntityForm {
     _ = try connection.service()
     if let form = form(of: entity) { return form }
     throw ConnectorError(
@@ -99,73 +121,6 @@ public final class ODataConnector: Connector {
     let form = try requiredForm(of: entity)
     let desk = try desk()
     return try desk.read(form, keys)
-  }
-
-  public func load(
-    _ scope: LoadScope, from place: LoadPlace?,
-    each: (LoadPage) throws(ConnectorError) -> Void, rejected: (RejectedRow) -> Void
-  ) throws(ConnectorError) -> LoadEnd {
-    for entity in scope.entities where !entity.isOperation {
-      let form = try requiredForm(of: entity)
-      var keys: Set<ObjectKey> = []
-      try pages(of: form) { rows throws(ConnectorError) in
-        var images: [RowImage] = []
-        for image in rows {
-          // A row that does not fit may not even have a key.
-          guard image.rejected != nil || keys.insert(image.key).inserted else {
-            throw ConnectorError(
-              "The service gave \(entity.name) \(image.key) twice while it was read",
-              hint: "It is read again.", isTransient: true)
-          }
-          if let row = image.rejected { rejected(row) } else { images.append(image) }
-        }
-        if !images.isEmpty { try each(LoadPage(entity: entity, rows: images)) }
-      }
-    }
-    return LoadEnd(isComplete: true, isSnapshot: false)
-  }
-
-  /// All rows of a set, as many at a time as make a page of ours.
-  private func pages(
-    of form: EntityForm, _ body: ([RowImage]) throws(ConnectorError) -> Void
-  ) throws(ConnectorError) {
-    var service = try connection.service()
-    service.format = service.metadata.version < .v4 ? .atom : .json
-    let reader = FeedReader(service, form)
-    while true {
-      let page = Bridge.wait { await reader.next(FeedReader.pageRows) }
-      switch page {
-      case .away: connection.noteReached(false)
-      case .unauthorized: connection.noteRejected()
-      case .rows, .failed: connection.noteReached(true)
-      }
-      let rows = try page.rows()
-      guard !rows.isEmpty else { return }
-      try body(rows)
-    }
-  }
-
-  // MARK: Changes of others
-
-  public func changedByOthers() throws(ConnectorError) -> Bool {
-    try !changes(since: nil).hints.isEmpty
-  }
-
-  public func changes(since cursor: String?) throws(ConnectorError) -> BusinessChanges {
-    let start = connection.clock.uptime
-    defer { comparison.took(connection.clock.uptime - start) }
-    do throws(ConnectorError) {
-      for entity in package.entities where !entity.isOperation {
-        let form = try requiredForm(of: entity)
-        comparison.begin(entity)
-        try pages(of: form) { rows throws(ConnectorError) in comparison.see(rows) }
-        comparison.end()
-      }
-    } catch {
-      comparison.abandon()
-      throw error
-    }
-    return BusinessChanges(cursor: nil, hints: comparison.takeHints())
   }
 
   /// Reading all rows takes its time: replay does not wait for it.

@@ -2,28 +2,38 @@ import FerryConnector
 import FerryHTTP
 import FerryModel
 import FerryOData
+import FerryODataBatch
 import FerryODataClient
+import FerryTrace
+import FerryWorld
 
 /// Sends the requests of one chain, as one user.
-struct RequestDesk {
+struct RequestDesk: Sendable {
   let connection: ODataConnection
   let service: ODataService
   let user: String?
-  let forms: (Entity) -> EntityForm?
+  private let known: [String: EntityForm]
   private let session: ODataSession
   private let composer: ODataComposer
 
   init(
     _ connection: ODataConnection, _ service: ODataService, user: String?,
-    forms: @escaping (Entity) -> EntityForm?
+    forms: [String: EntityForm]
   ) throws(ConnectorError) {
     self.connection = connection
     self.service = service
     self.user = user
-    self.forms = forms
+    known = forms
     session = try connection.session(of: user)
     composer = ODataComposer(
       service.format, version: service.metadata.version, metadata: service.metadata)
+  }
+
+  /// Nil where the service does not have the entity.
+  func forms(_ entity: Entity) -> EntityForm? {
+    if let form = known[entity.name], form.entity == entity { return form }
+    guard case .success(let form) = EntityForm.make(entity, service.metadata) else { return nil }
+    return form
   }
 
   // MARK: Sending
@@ -55,12 +65,12 @@ struct RequestDesk {
   private func note(_ answer: ServiceAnswer) {
     switch answer {
     case .notDone: return
-    case .lost: return
+    case .lost, .faulty: return
     default: connection.noteReached(true)
     }
   }
 
-  private func headers() -> HTTPHeaders {
+  func headers() -> HTTPHeaders {
     var headers = HTTPHeaders()
     let isNew = service.metadata.version >= .v4
     headers["Accept"] =
@@ -151,7 +161,7 @@ struct RequestDesk {
 
   static func error(_ answer: ServiceAnswer) -> ConnectorError {
     switch answer {
-    case .notDone(let reason), .lost(let reason):
+    case .notDone(let reason), .lost(let reason), .faulty(let reason):
       ConnectorError(reason, hint: "It is tried again.", isTransient: true)
     case .needsCredential:
       ConnectorError(
@@ -183,16 +193,17 @@ struct RequestDesk {
     if service.metadata.version >= .v4, operation.kind != .delete {
       headers["Prefer"] = "return=representation"
     }
-    if let trace = operation.traceID {
-      headers["traceparent"] = "00-\(trace)-\(trace.prefix(16))-01"
-      headers["X-CorrelationID"] = trace
-    }
-    return send(
+    headers.addTrace(operation.traceID, connection.chance)
+    let answer = send(
       ODataRequest(
         url, method: HTTPMethod(rawValue: body.method), headers: headers, body: body.body))
+    if case .done(let response, _) = answer {
+      ServiceWarning.tell(response.headers, of: operation, connection.log)
+    }
+    return answer
   }
 
-  private func body(
+  func body(
     of operation: ConnectorOperation, _ form: EntityForm, onto before: ODataEntry?, _ etag: String?
   ) -> (url: String, body: ODataRequestBody)? {
     switch operation.kind {
@@ -217,6 +228,32 @@ struct RequestDesk {
       guard let address = operation.key.flatMap({ form.address($0, service) }) else { return nil }
       return (service.root + address, ODataRequestBody.delete)
     }
+  }
+}
+
+extension RequestDesk {
+  /// Nothing of it is sent again by itself.
+  func send(_ batch: ODataBatch, trace: String?) -> ServiceAnswer {
+    let format: ODataBatchFormat = .multipart(boundary: batch.freeBoundary)
+    guard let body = try? batch.request(format) else {
+      return .notDone("the change set cannot be written")
+    }
+    var headers = headers()
+    for field in body.headers { headers[field.name] = field.value }
+    headers.addTrace(trace, connection.chance)
+    return send(
+      ODataRequest(service.root + "$batch", method: .post, headers: headers, body: body.body))
+  }
+}
+
+extension HTTPHeaders {
+  /// The trace of who asked, in the forms that services know.
+  fileprivate mutating func addTrace(_ trace: String?, _ chance: any Chance) {
+    guard let trace, let id = TraceID(hexadecimal: trace) else { return }
+    let passport = Passport(chance, rootID: id)
+    self["traceparent"] = "00-\(trace)-\(passport.correlationID.prefix(16))-01"
+    self[Passport.headerName] = passport.header
+    self[Passport.correlationHeaderName] = passport.correlationID
   }
 }
 

@@ -26,6 +26,8 @@ enum ServiceAnswer: Sendable {
   case notDone(String)
   /// It may have been done.
   case lost(String)
+  /// The service itself says that it failed: it may have been done, and no more of it will come.
+  case faulty(String)
   /// 401, 403 or 407 that is no word of the service about the object.
   case needsCredential
 
@@ -73,7 +75,10 @@ enum ServiceAnswer: Sendable {
     case 403: return error.document.map { .refused(status: 403, $0) } ?? .needsCredential
     case 429: return .notDone(name)
     case 503 where error.response.headers["Retry-After"] != nil: return .notDone(name)
-    case 408, 500...: return .lost(error.document.map { "\(name): \($0.message)" } ?? name)
+    case 408, 500...:
+      guard let document = error.document else { return .lost(name) }
+      let words = "\(name): \(document.message)"
+      return error.status == 500 ? .faulty(words) : .lost(words)
     case 404, 410:
       // A proxy says so too, while the service is away. Only the service knows of its objects.
       let isOfService =
@@ -84,30 +89,5 @@ enum ServiceAnswer: Sendable {
       // A page of a proxy says nothing about the object.
       return error.document.map { .refused(status: error.status, $0) } ?? .notDone(name)
     }
-  }
-}
-
-extension Refusal {
-  /// The words of a service; its codes become those of the reference.
-  init(status: Int, _ document: ODataErrorDocument, _ form: EntityForm) {
-    let targets =
-      ([document.target] + document.details.map(\.target)).compactMap { $0 }
-    let attribute = targets.lazy.compactMap { target in
-      form.entity.attributes.first { attribute in
-        target == attribute.column || target.hasSuffix("/" + attribute.column)
-      }?.name
-    }.first
-    let details = document.details.map(\.message).filter { !$0.isEmpty && $0 != document.message }
-    let code =
-      switch status {
-      case 403, 404: status
-      case 422: 422
-      default: 412
-      }
-    self.init(
-      code: code,
-      message: document.message.isEmpty ? "The service refused the change." : document.message,
-      attribute: attribute, constraint: document.code.isEmpty ? nil : document.code,
-      detail: details.isEmpty ? nil : details.joined(separator: " "))
   }
 }

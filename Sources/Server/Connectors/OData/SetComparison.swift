@@ -46,6 +46,17 @@ struct SetComparison {
     found = [:]
   }
 
+  /// The service names the changes of this entity from here on.
+  mutating func forget(_ entity: Entity) {
+    known[entity.name] = nil
+    hints.removeAll { hint in
+      switch hint {
+      case .objects(let name, _), .entity(let name): name == entity.name
+      case .rows, .anything: false
+      }
+    }
+  }
+
   /// What was found stays found.
   mutating func abandon() {
     current = nil
