@@ -13,6 +13,8 @@ final class Simulation {
   let time = SimulatedTime()
   let log: TraceLog
   let business: MemoryBusiness
+  /// In place of a database; nil where the business is one.
+  let service: SimulatedService?
   let users: SimulatedUsers
   let server: SimulatedServer
   let oracle = Oracle()
@@ -86,16 +88,20 @@ final class Simulation {
     rhythm = SeededChance(seed ^ 0xA5C5)
     let log = TraceLog(trace, folder: folder)
     self.log = log
-    remembers = seed % 4 != 0
+    let traits = plan.business == .service ? SimulatedService.Traits(seed: seed) : nil
+    remembers = traits == nil && seed % 4 != 0
     contentWatch = ContentWatch(contents)
     business = SimulatedBusiness.make(
-      remembers: remembers, isTransactional: seed % 3 != 0,
+      remembers: remembers, isTransactional: traits?.hasChangeSets ?? (seed % 3 != 0),
       // In five of ten seeds in a row, each time in others.
       notesChanges: (seed + seed / 10) % 2 == 0, contents: contents, planted: planted)
     users = SimulatedUsers(first: [1], second: [1, 2], areOfIssuer: seed % 4 == 1)
     let clock = SimulatedClock(time)
+    service =
+      traits == nil ? nil : SimulatedService(business, seed: seed, clock: clock)
     server = SimulatedServer(
-      folder: "\(folder)/server", package: package, business: business, users: users,
+      folder: "\(folder)/server", package: package, business: business,
+      service: service.map { ($0, plan.serviceFlaws) }, users: users,
       world: World(clock: clock, chance: SeededChance(seed ^ 0xFE77), log: log, planted: planted),
       clock: clock, chance: chance, ledger: ledger, planted: planted)
     try startServer()
@@ -146,6 +152,7 @@ final class Simulation {
         time.advance(milliseconds: chance.number(in: 2..<80))
         endClones()
         endLate()
+        service?.step()
         try troubleNotes()
         try takeOver()
         try takeTurns()
@@ -221,8 +228,11 @@ final class Simulation {
       try checkUnknowns(device)
     }
     try contentWatch.check(business)
-    try effects.check(oracle, ledger, isTransactional: business.isTransactional)
+    try effects.check(oracle, ledger, isTransactional: performsWhole)
   }
+
+  /// Whether each group of operations is one transaction.
+  var performsWhole: Bool { service == nil && business.isTransactional }
 
   /// What was counted, and what the app was told.
   func finalCounts() -> SimulationCounts {

@@ -1,3 +1,4 @@
+import FerryConnector
 import FerryWorld
 
 /// What a run is beside its seed: with the same plan the same seed gives the same run.
@@ -15,8 +16,20 @@ public struct SimulationPlan: Sendable {
   /// Apps do more often what the run has met least. It is the same each time, and another run than the
   /// one without.
   public var isGuided: Bool = false
+  /// What the server has behind it.
+  public var business: Business = .database
+  /// What the decisions about lost answers do wrong on purpose, where the business is a service.
+  package var serviceFlaws: Set<AttemptMachine.Flaw> = []
   /// A folder that gets the databases of a run that fails, as `seed-N`.
   public var keep: String?
+
+  /// Kinds of business systems.
+  public enum Business: String, Sendable, CaseIterable {
+    /// With transactions across operations, and perhaps a record of them.
+    case database
+    /// Reached by requests: each is done or not, and its answer may be lost.
+    case service
+  }
 
   public init(steps: Int) { self.steps = steps }
 }

@@ -7,6 +7,8 @@ import Synchronization
 /// The business system by itself, and the operator who looks after it.
 extension Simulation {
   func setBusinessFaults() {
+    // A service has faults of its own.
+    guard service == nil else { return }
     // Of its own: the other choices of a seed stay as they are.
     let overlap = SeededChance(seed ^ 0x07E2)
     let without = self.without
@@ -155,6 +157,7 @@ extension Simulation {
     guard !remembers else { return }
     try withServer {
       for (id, key) in try oracle.unknowns() {
+        service?.settle(id)
         ledger.loosen(id)
         let effect = oracle.business.effects.first { $0.operation == id }
         let decision: OperationDecision

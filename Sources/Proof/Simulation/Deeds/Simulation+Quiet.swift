@@ -10,6 +10,7 @@ extension Simulation {
     business.setFault(nil)
     business.setOverlap(nil)
     performLate()
+    service?.becomeQuiet()
     server.disk.end()
     for device in devices { device.disk.end() }
     if !server.isRunning { try startServer() }
@@ -151,7 +152,7 @@ extension Simulation {
     try oracle.checkNoContents()
     try oracle.checkSums()
     try checkOutcomes()
-    if business.isTransactional {
+    if performsWhole {
       try effects.checkGroups(oracle.business, ledger)
     } else {
       try effects.checkParts(oracle.business, ledger, oracle.outcomes())

@@ -13,7 +13,8 @@ extension EffectWatch {
     else { return }
     for earlier in ledger.arrivals.before(effect.operation) {
       guard ledger.births[earlier]?.lineage != 0 else { continue }
-      guard let commit = business.commits[earlier], commit < effect.commit else {
+      // Those of a change set have one commit.
+      guard let commit = business.commits[earlier], commit <= effect.commit else {
         throw SimulationFailure(
           invariant: 3,
           problem:

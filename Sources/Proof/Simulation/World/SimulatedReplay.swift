@@ -48,8 +48,8 @@ final class SimulatedReplay {
   private(set) var counts = Counts()
 
   init(
-    service: Service, business: MemoryBusiness, world: World, chance: SeededChance, ledger: Ledger,
-    users: SimulatedUsers, planted: Set<PlantedBug>
+    service: Service, business: MemoryBusiness, connector: any Connector, world: World,
+    chance: SeededChance, ledger: Ledger, users: SimulatedUsers, planted: Set<PlantedBug>
   ) {
     self.service = service
     self.business = business
@@ -57,7 +57,6 @@ final class SimulatedReplay {
     self.chance = chance
     self.ledger = ledger
     self.users = users
-    let connector = MemoryConnector(business)
     self.connector = planted.isEmpty ? connector : FlawedConnector(connector, planted)
   }
 

@@ -13,6 +13,8 @@ final class SimulatedServer {
   let folder: String
   private let package: Package
   let business: MemoryBusiness
+  /// In place of a database, and what its connector does wrong.
+  private let behind: (service: SimulatedService, flaws: Set<AttemptMachine.Flaw>)?
   let users: SimulatedUsers
   let clock: SimulatedClock
   private let world: World
@@ -46,7 +48,8 @@ final class SimulatedServer {
   var hasFaults = true
 
   init(
-    folder: String, package: Package, business: MemoryBusiness, users: SimulatedUsers, world: World,
+    folder: String, package: Package, business: MemoryBusiness,
+    service: (SimulatedService, Set<AttemptMachine.Flaw>)?, users: SimulatedUsers, world: World,
     clock: SimulatedClock, chance: SeededChance, ledger: Ledger, planted: Set<PlantedBug>
   ) {
     self.planted = planted
@@ -55,6 +58,7 @@ final class SimulatedServer {
     self.folder = folder
     self.package = package
     self.business = business
+    behind = service
     self.users = users
     self.world = world
     self.clock = clock
@@ -108,9 +112,12 @@ final class SimulatedServer {
       isLoadWanted = cursor == nil
     }
     running = service
+    let connector: any Connector =
+      behind.map { ServiceConnector($0.service, business, clock, flaws: $0.flaws) }
+      ?? MemoryConnector(business)
     replay = SimulatedReplay(
-      service: service, business: business, world: world, chance: chance, ledger: ledger,
-      users: users, planted: planted)
+      service: service, business: business, connector: connector, world: world, chance: chance,
+      ledger: ledger, users: users, planted: planted)
   }
 
   func stop() {

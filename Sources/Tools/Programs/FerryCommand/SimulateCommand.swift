@@ -15,6 +15,9 @@ enum SimulateCommand: Subcommand {
     CommandOption("plant", "BUG", "switch a known bug on; end at the first seed that finds it"),
     CommandOption(
       "nodes", "N", "2 to 5 servers on one store, with a lease that moves (default 1)"),
+    CommandOption(
+      "business", "KIND",
+      "database, or service: without transactions, answers lost (default database)"),
     CommandOption("sealed", nil, "encrypt the devices' databases"),
     CommandOption(
       "without", "FAULT,…", "leave these faults out; all other decisions stay the same"),
@@ -77,6 +80,7 @@ enum SimulateCommand: Subcommand {
     plan.isSealed = arguments.flag("sealed")
     plan.keep = try arguments.value("keep")
     plan.isGuided = arguments.flag("guided")
+    plan.business = try business(arguments)
     plan.nodes = try nodes(arguments, plan)
     guard plan.nodes == 1 || !plan.isGuided && !arguments.flag("reach") else {
       throw UsageError(
@@ -139,6 +143,7 @@ enum SimulateCommand: Subcommand {
     let without = plan.without.map(\.rawValue).sorted().joined(separator: ",")
     return "--steps \(plan.steps)" + (plan.isSealed ? " --sealed" : "")
       + (plan.isGuided ? " --guided" : "")
+      + (plan.business == .database ? "" : " --business \(plan.business.rawValue)")
       + (plan.nodes > 1 ? " --nodes \(plan.nodes)" : "")
       + plan.planted.map { " --plant \($0.rawValue)" }.sorted().joined()
       + (without.isEmpty ? "" : " --without \(without)")
@@ -174,6 +179,15 @@ enum SimulateCommand: Subcommand {
     return [bug]
   }
 
+  private static func business(_ arguments: Arguments) throws -> SimulationPlan.Business {
+    let text = try arguments.value("business") ?? SimulationPlan.Business.database.rawValue
+    guard let business = SimulationPlan.Business(rawValue: text) else {
+      throw UsageError(
+        "--business \(text) is neither database nor service", hint: "Write --business service.")
+    }
+    return business
+  }
+
   private static let walkBugs: String = Walk.plants.map(\.rawValue).joined(separator: ", ")
 
   private static let nodeBugs: String = PlantedBug.allCases.filter(\.isOfNodes).map(\.rawValue)
@@ -189,9 +203,12 @@ enum SimulateCommand: Subcommand {
         "the planted bug \(bug.rawValue) is never met with \(nodes > 1 ? "several nodes" : "one node")",
         hint: nodes > 1 ? "Leave out --nodes." : "Write --nodes 2.")
     }
-    guard nodes == 1 || !plan.isSealed && plan.without.isEmpty && plan.keep == nil else {
+    guard
+      nodes == 1
+        || !plan.isSealed && plan.without.isEmpty && plan.keep == nil && plan.business == .database
+    else {
       throw UsageError(
-        "--nodes cannot be used with --sealed, --without or --keep",
+        "--nodes cannot be used with --sealed, --without, --keep or --business",
         hint: "Leave out one of them.")
     }
     return nodes
