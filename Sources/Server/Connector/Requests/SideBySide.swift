@@ -89,6 +89,7 @@ public final class SideBySide {
     var running = 0
     // Behind it nothing more is begun; what lies before it is ended.
     var limit = chains.count
+    var isEnding = false
     var furthest = 0
     while true {
       while let worker = free.last,
@@ -96,7 +97,8 @@ public final class SideBySide {
           place < limit && order.after[place].allSatisfy { results[$0] != nil }
         })
       {
-        if limit == chains.count, open.count < chains.count, !goesOn() {
+        if !isEnding, open.count < chains.count, !goesOn() {
+          isEnding = true
           limit = furthest + 1
           continue
         }
