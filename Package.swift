@@ -151,7 +151,7 @@ let server: [Target] = [
     "FerryServer", "Server/Server",
     [
       "FerryModel", "FerryJSON", "FerryWire", "FerryWorld", "FerryHTTP", "FerryCrypto",
-      "FerryCompression", "FerryConnector",
+      "FerryCompression", "FerryConnector", "FerryTrace",
     ]),
   // A service as business system: Ferry's own client, waited for on the connector's thread.
   module(
@@ -454,6 +454,13 @@ var products: [Product] = [
     module(
       "FerryProxy", "Server/Proxy",
       ["FerryHTTP", "FerryHTTPClient", "FerryJSON", "FerryWorld", "FerryCrypto", "FerryTrace"]),
+    // Named security configurations: stacks of those who know passwords (Decision 0137).
+    module(
+      "FerrySecurity", "Server/Security",
+      [
+        "FerryServer", "FerryModel", "FerryJSON", "FerryWorld", "FerryCrypto", "FerryHTTP",
+        "FerryHTTPClient",
+      ]),
     module(
       "FerryPostgreSQLConnector", "Server/Connectors/PostgreSQL",
       // The threads of several connections (Decision 0066).
@@ -486,6 +493,7 @@ var products: [Product] = [
       [
         "FerryArguments", "FerryServer", "FerrySQLiteStore", "FerryHTTPServer", "FerryHTTP",
         "FerryIssuers", "FerryHTTPClient", "FerryPasswords", "FerryCertificates", "FerryProxy",
+        "FerrySecurity",
         "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLConnector", "FerryConnector",
         "FerrySQLite", "FerryCrypto", "FerryGenerator",
         "FerryWire", "FerryPostgreSQL", "FerryPostgreSQLConnector", "FerryPostgreSQLStore",
@@ -497,7 +505,7 @@ var products: [Product] = [
         "FerryArguments", "FerryGenerator", "FerryModel", "FerryJSON",
         "FerryODataShell", "FerryOData", "FerryODataClient", "FerryODataReading", "FerryHTTP",
         "FerryHTTPClient", "FerryHTTPServer", "FerryOpenID", "FerryIssuers", "FerryServer",
-        "FerryProxy",
+        "FerryProxy", "FerrySecurity", "FerryCertificates",
         "FerrySQLiteStore", "Ferry", "FerryInspection", "FerrySimulation",
         "FerryPasswords", "FerryWorld",
         "FerrySQLite", "FerryWire",
@@ -552,6 +560,12 @@ var products: [Product] = [
       [
         "FerryProxy", "FerryHTTPServer", "FerryHTTP", "FerryHTTPClient", "FerryWorld",
         "FerryCrypto", "FerryTestSupport",
+      ]),
+    tests(
+      "FerrySecurityTests", "SecurityTests",
+      [
+        "FerrySecurity", "FerryServer", "FerryHTTP", "FerryHTTPClient", "FerryHTTPServer",
+        "FerryWorld", "FerryCrypto", "FerryTestSupport",
       ]),
     tests(
       "FerryODataClientTests", "ODataClientTests",

@@ -4,7 +4,8 @@
   gateway-backend.py PORT
 
 Takes uploads in chunks or by their length and answers how many bytes came, and their SHA-256; tells the
-fields of each request; gives a body of as many bytes as /large/N names; redirects; sets a cookie.
+fields of each request; gives a body of as many bytes as /large/N names; redirects; sets a cookie; is the
+login of a network's edge.
 """
 import hashlib
 import json
@@ -66,6 +67,14 @@ class Service(BaseHTTPRequestHandler):
                 piece = b"0123456789abcdef" * min(4096, (left + 15) // 16)
                 self.wfile.write(piece[:left])
                 left -= min(left, len(piece))
+        elif path.startswith("/files/siteminder"):
+            # A login of the network's edge: its own user, then a cookie.
+            if "SMSESSION=good" in (self.headers.get("Cookie") or ""):
+                self.give(204, b"")
+            elif self.headers.get("Authorization") == "Basic ZWRnZTplZGdl":
+                self.give(204, b"", Set_Cookie="SMSESSION=good; Path=/; Secure; HttpOnly")
+            else:
+                self.give(401, b"", WWW_Authenticate='Basic realm="SiteMinder"')
         elif path == "/files/away":
             self.give(302, b"", Location="http://169.254.169.254/latest/")
         elif path == "/files/moved":

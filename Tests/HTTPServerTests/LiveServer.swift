@@ -18,7 +18,7 @@ final class LiveServer: Sendable {
 
   init(
     limits: HTTPServerLimits = HTTPServerLimits(), port: Int = 0, proxies: Set<String> = [],
-    tls: TLSIdentity? = nil,
+    tls: TLSIdentity? = nil, greetings: Bool = false,
     doorman: @escaping HTTPServer.Doorman = { _ in .take(bodyBytes: .max) },
     handler: @escaping HTTPServer.Handler
   ) throws {
@@ -26,6 +26,7 @@ final class LiveServer: Sendable {
     name = "fl\(getpid() % 10_000)-\(number)"
     var configuration = HTTPServerConfiguration(port: port, limits: limits, proxies: proxies)
     configuration.tls = tls
+    configuration.proxiesSendGreetings = greetings
     server = try HTTPServer(
       configuration: configuration,
       doorman: doorman,

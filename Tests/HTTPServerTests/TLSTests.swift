@@ -12,8 +12,9 @@ struct TLSTests {
   final class Papers {
     let folder: URL
     let identity: TLSIdentity
+    private let texts: (certificates: String, key: String)
 
-    init() throws {
+    init(_ name: String = "s") throws {
       folder = FileManager.default.temporaryDirectory.appending(
         path: "ferry-tls-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -21,15 +22,27 @@ struct TLSTests {
         .deletingLastPathComponent()
       let process = Process()
       process.executableURL = URL(filePath: "/bin/sh")
-      process.arguments = [checkout.appending(path: "Fixtures/certificates.sh").path, "s=/CN=s"]
+      process.arguments = [
+        checkout.appending(path: "Fixtures/certificates.sh").path, "s=/CN=\(name)",
+      ]
       process.currentDirectoryURL = folder
       process.standardError = FileHandle.nullDevice
       process.standardOutput = FileHandle.nullDevice
       try process.run()
       process.waitUntilExit()
-      identity = TLSIdentity(
-        certificates: try String(contentsOf: folder.appending(path: "s.pem"), encoding: .utf8),
-        key: try String(contentsOf: folder.appending(path: "s.key"), encoding: .utf8))
+      texts = (
+        try String(contentsOf: folder.appending(path: "s.pem"), encoding: .utf8),
+        try String(contentsOf: folder.appending(path: "s.key"), encoding: .utf8)
+      )
+      identity = TLSIdentity(certificates: texts.certificates, key: texts.key)
+    }
+
+    /// The same, and clients are asked for a certificate of the test's authority.
+    func asking() throws -> TLSIdentity {
+      TLSIdentity(
+        certificates: texts.certificates, key: texts.key,
+        clientAuthorities: try String(
+          contentsOf: folder.appending(path: "ca.pem"), encoding: .utf8))
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }
@@ -116,6 +129,63 @@ struct TLSTests {
       try process.run()
       process.waitUntilExit()
       #expect((process.terminationStatus == 0) == isTaken, "\(version)")
+    }
+    #expect(live.stop())
+  }
+
+  /// The name in the certificate that the server shows now.
+  private func shown(_ live: LiveServer, _ client: [String] = []) throws -> String {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/openssl")
+    process.arguments = ["s_client", "-connect", "127.0.0.1:\(live.port)"] + client
+    let output = Pipe()
+    process.standardInput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    process.standardOutput = output
+    try process.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    return text.split(separator: "\n").first { $0.hasPrefix("subject=") }.map(String.init) ?? ""
+  }
+
+  @Test("A certificate changes while the server runs, and one that is none changes nothing")
+  func change() async throws {
+    let (one, other) = (try Papers("one"), try Papers("other"))
+    let live = try LiveServer(tls: one.identity) { _ in .text(200, "hello") }
+    #expect(try shown(live).contains("one"))
+    // A connection that is open stays.
+    let transport = one.transport
+    #expect(try await transport.send(TransportRequest(url: Self.url(live))).status == 200)
+    try live.server.change(to: other.identity)
+    #expect(try shown(live).contains("other"))
+    #expect(try await transport.send(TransportRequest(url: Self.url(live))).status == 200)
+    #expect(throws: HTTPServerError.self) {
+      try live.server.change(to: TLSIdentity(certificates: "none", key: "none"))
+    }
+    #expect(try shown(live).contains("other"))
+    #expect(live.stop())
+  }
+
+  @Test("A client is asked for a certificate, and the handler sees the one whose key it has")
+  func clientCertificate() async throws {
+    let papers = try Papers()
+    let live = try LiveServer(tls: try papers.asking()) { request in
+      .text(200, "\(request.clientCertificate?.count ?? 0)\n")
+    }
+    for (options, hasOne) in [
+      ([], false),
+      (["--cert", "\(papers.folder.path)/s.pem", "--key", "\(papers.folder.path)/s.key"], true),
+    ] {
+      let process = Process()
+      process.executableURL = URL(filePath: "/usr/bin/curl")
+      process.arguments =
+        ["--silent", "--cacert", "\(papers.folder.path)/ca.pem"] + options + [Self.url(live)]
+      let output = Pipe()
+      process.standardOutput = output
+      try process.run()
+      let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      process.waitUntilExit()
+      #expect((Int(text.dropLast()) ?? -1 > 200) == hasOne, "\(text)")
     }
     #expect(live.stop())
   }

@@ -14,11 +14,13 @@ final class Live: Sendable {
   private let hasEnded = Mutex(false)
 
   init(
-    limits: HTTPServerLimits = HTTPServerLimits(), doorman: @escaping HTTPServer.Doorman,
+    limits: HTTPServerLimits = HTTPServerLimits(), tls: TLSIdentity? = nil,
+    doorman: @escaping HTTPServer.Doorman,
     handler: @escaping HTTPServer.Handler
   ) throws {
-    server = try HTTPServer(
-      configuration: HTTPServerConfiguration(limits: limits), doorman: doorman, handler: handler)
+    var configuration = HTTPServerConfiguration(limits: limits)
+    configuration.tls = tls
+    server = try HTTPServer(configuration: configuration, doorman: doorman, handler: handler)
     try server.start()
     let thread = Thread { [self] in
       server.run()
@@ -36,19 +38,45 @@ final class Live: Sendable {
   }
 }
 
+/// A value that several threads change.
+final class Mutexed<Value: Sendable>: Sendable {
+  let value: Mutex<Value>
+  init(_ value: Value) { self.value = Mutex(value) }
+}
+
 /// A gateway before one or more services, with the users anna and berta.
 final class LiveDoor: Sendable {
   let live: Live
   var port: Int { live.port }
   var url: String { "http://127.0.0.1:\(port)" }
 
-  init(_ services: [BackEnd], door: String? = "https://gate.example.com") throws {
+  private let noted: Mutexed<[String]>
+  /// The addresses from which callers came who tried to log in.
+  var addresses: [String] { noted.value.withLock { $0 } }
+
+  init(
+    _ services: [BackEnd], door: String? = "https://gate.example.com",
+    proxies: TrustedProxies = TrustedProxies(), certificates: GatewayCertificates? = nil,
+    world: World = World.system(log: SilentLog())
+  ) throws {
     let file = GatewayFile(door: door, services: services)
-    let gateway = Gateway(file, world: World.system(log: SilentLog()), log: nil) {
-      user, password, _ in
-      if user == "slow" { return .later(seconds: 7) }
-      guard ["anna", "berta"].contains(user), password == "secret" else { return .refused }
-      return .user(GatewayUser(name: user, roles: user == "anna" ? ["sales"] : []))
+    let note = Mutexed<[String]>([])
+    noted = note
+    let gateway = Gateway(
+      file, world: world, log: nil, proxies: proxies, certificates: certificates
+    ) { attempt in
+      note.value.withLock { $0.append(attempt.address) }
+      switch attempt.proof {
+      case .token: return .refused
+      case .certificate(let der):
+        let name = String(decoding: der, as: UTF8.self)
+        return name == "anna" ? .user(GatewayUser(name: name, roles: ["sales"])) : .refused
+      case .password(let user, let password):
+        if user == "slow" { return .later(seconds: 7) }
+        if user == "away" { return .away(seconds: 9) }
+        guard ["anna", "berta"].contains(user), password == "secret" else { return .refused }
+        return .user(GatewayUser(name: user, roles: user == "anna" ? ["sales"] : []))
+      }
     }
     var limits = HTTPServerLimits()
     limits.headBytes = 32 * 1024

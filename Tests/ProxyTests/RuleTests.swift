@@ -189,7 +189,13 @@ struct GatewayFileTests {
         "without a colon"
       ),
       ("{\"services\": [{\(service), \"userHeader\": \"X:\"}]}", "name of a header"),
-      ("{\"door\": \"https://g/x/\", \"services\": [{\(service)}]}", "door is not an address"),
+      ("{\"door\": \"https://g/?x\", \"services\": [{\(service)}]}", "door is not an address"),
+      ("{\"proxyField\": \"X-Real-IP\", \"services\": [{\(service)}]}", "not believed"),
+      ("{\"clientCertificates\": {}, \"services\": [{\(service)}]}", "file of authorities"),
+      (
+        "{\"clientCertificates\": {\"authorities\": \"a\", \"required\": []}, \"services\": [{\(service)}]}",
+        "names no address"
+      ),
     ] {
       #expect(problem(text)?.contains(words) == true, "\(text): \(problem(text) ?? "no problem")")
     }

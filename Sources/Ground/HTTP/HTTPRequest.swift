@@ -17,6 +17,9 @@ public struct HTTPRequest: Sendable {
   public var peer: String?
   /// The user whose process sent it through a Unix socket of this machine; nil over the network.
   public var peerUser: UInt32?
+  /// The certificate, as DER, whose key the client has proved to have over TLS; nil where it showed
+  /// none. Nobody has judged yet who issued it.
+  public var clientCertificate: [UInt8]?
 
   public init(
     method: HTTPMethod, path: String, query: String? = nil, headers: HTTPHeaders = [:],

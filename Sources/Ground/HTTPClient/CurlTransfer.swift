@@ -75,6 +75,11 @@
       if let total = deadlines.total, isWaiting, begun + total <= now {
         return .timedOut("all connections to \(server) stayed busy", wasSent: false)
       }
+      if let turn = deadlines.turn, isWaiting, begun + turn <= now {
+        return TransportError(
+          code: .busy, message: "all connections to \(server) stayed busy",
+          hint: "Send the request again later.", isTransient: true, requestWasSent: false)
+      }
       if let head = deadlines.head, !mailbox.hasHead, begun + head <= now {
         return .timedOut("no answer began in the time allowed", wasSent: mailbox.wasSent)
       }

@@ -82,6 +82,9 @@ public struct TransportDeadlines: Sendable, Equatable {
   public var idle: Duration?
   /// From the call until the head of the answer is there; nil, the default, sets no bound of its own.
   public var head: Duration?
+  /// From the call until one of the connections to the server is free for it; nil, the default, sets
+  /// no bound of its own. Only libcurl looks at it.
+  package var turn: Duration?
 
   /// 10 seconds to connect, 60 without a byte, and none for the whole.
   public init(

@@ -10,6 +10,8 @@ public struct TransportError: Error, Sendable, Equatable, CustomStringConvertibl
     public static let cannotConnect = Code(rawValue: "cannotConnect")
     /// One of the request's deadlines passed.
     public static let timedOut = Code(rawValue: "timedOut")
+    /// All connections that one host may have stayed in use.
+    public static let busy = Code(rawValue: "busy")
     /// The connection ended before the answer did.
     public static let cut = Code(rawValue: "cut")
     /// The server's certificate is not trusted, or no common way to encrypt was found.

@@ -1,13 +1,42 @@
 import CMicroHTTPD
+import Glibc
 
 /// What libmicrohttpd calls, always on the loop's thread and inside MHD_run.
 enum Callbacks {
+  /// Which engine the thread steps: GnuTLS's callback has no context of ours.
+  private static let threadsEngine: pthread_key_t = {
+    var key = pthread_key_t()
+    precondition(pthread_key_create(&key, nil) == 0, "the process has no thread key left")
+    return key
+  }()
+
+  /// From now on the thread steps this engine.
+  static func serve(_ engine: Engine) {
+    pthread_setspecific(threadsEngine, Unmanaged.passUnretained(engine).toOpaque())
+  }
+
+  /// What the server shows in the handshake that begins.
+  private static let retrieve:
+    @convention(c) (
+      gnutls_session_t?, UnsafePointer<gnutls_datum_t>?, CInt,
+      UnsafePointer<gnutls_pk_algorithm_t>?, CInt,
+      UnsafeMutablePointer<UnsafeMutablePointer<gnutls_pcert_st>?>?, UnsafeMutablePointer<UInt32>?,
+      UnsafeMutablePointer<gnutls_privkey_t?>?
+    ) -> CInt = { _, _, _, _, _, chain, count, key in
+      guard let shown = engine(pthread_getspecific(threadsEngine))?.tls?.now else { return -1 }
+      chain?.pointee = shown.pointee.chain
+      count?.pointee = shown.pointee.count
+      key?.pointee = shown.pointee.key
+      return 0
+    }
+
   static func startDaemon(
-    _ listener: CInt, _ limits: HTTPServerLimits, _ tls: TLSIdentity?,
+    _ listener: CInt, _ limits: HTTPServerLimits, _ tls: ShownTLS?,
     context: UnsafeMutableRawPointer
   ) -> OpaquePointer? {
     ferry_mhd_start(
-      listener, UInt32(limits.connections), limits.poolBytes, tls?.certificates, tls?.key, context,
+      listener, UInt32(limits.connections), limits.poolBytes, tls == nil ? nil : retrieve,
+      tls?.clientAuthorities, context,
       { context, connection, _, method, version, data, count, state in
         Callbacks.engine(context)?.wasBusy = true
         guard let exchange = Callbacks.exchange(state), let count else { return .NO }

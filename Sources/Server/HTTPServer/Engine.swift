@@ -27,6 +27,7 @@ final class Engine: @unchecked Sendable {
   /// Whether libmicrohttpd has called us in its last step.
   var wasBusy = false
   var isSecure: Bool { tls != nil }
+  var asksForCertificates: Bool { tls?.clientAuthorities != nil }
   private(set) var isDraining = false
 
   private let signalGrace: Duration
@@ -45,17 +46,13 @@ final class Engine: @unchecked Sendable {
   /// Those that are open, by the address of the other end.
   private var connections: Shares
   private let proxies: Set<String>
-  private let tls: TLSIdentity?
-  /// Requests that were refused before the handler saw them, by status and address.
-  private var refusals = MinuteTally<Refused>()
-  private let begun = ContinuousClock.now
+  let tls: ShownTLS?
+  private var refusals: RefusalLog
+  /// Where proxies say first who their client is; nil: nobody does.
+  private var greetings: Greetings?
+  private let expectsGreetings: Bool
   private var nextSweep = ContinuousClock.now
   private var drainDeadline = ContinuousClock.now
-
-  private struct Refused: Hashable {
-    let status: Int
-    let peer: String
-  }
 
   /// How often deadlines are looked at: a client gets at most this much more.
   private static let tick = Duration.milliseconds(250)
@@ -72,7 +69,9 @@ final class Engine: @unchecked Sendable {
     self.handler = handler
     limits = configuration.limits
     proxies = configuration.proxies
-    tls = configuration.tls
+    tls = try configuration.tls.map { identity throws(HTTPServerError) in try ShownTLS(identity) }
+    refusals = RefusalLog(log)
+    expectsGreetings = configuration.proxiesSendGreetings
     bodies = Shares(limits.bodyBounds)
     requests = Shares(limits.requestBounds)
     var bounds = limits.requestBounds
@@ -92,18 +91,20 @@ final class Engine: @unchecked Sendable {
   /// Gives the listening socket to libmicrohttpd, which closes it.
   func listen(on listener: CInt) throws(HTTPServerError) {
     daemon = Callbacks.startDaemon(
-      listener, limits, tls, context: Unmanaged.passUnretained(self).toOpaque())
+      expectsGreetings ? -1 : listener, limits, tls,
+      context: Unmanaged.passUnretained(self).toOpaque())
     guard let daemon else {
       close(listener)
-      guard tls == nil else {
-        throw HTTPServerError(
-          code: .badIdentity, message: "the certificate and its key cannot be used for TLS",
-          hint:
-            "Give both as PEM, the server's own certificate first, and the key that belongs to it.")
-      }
       throw HTTPServerError(
         code: .system, message: "libmicrohttpd did not start",
-        hint: "Check that `ulimit -n` allows \(limits.connections) connections.")
+        hint:
+          "Check that `ulimit -n` allows \(limits.connections) connections, and each certificate."
+      )
+    }
+    if expectsGreetings {
+      greetings = Greetings(listener, proxies, loop, limits) { socket, address, length in
+        MHD_add_connection(daemon, socket, address, length)
+      }
     }
     daemonEvents = ferry_mhd_epoll(daemon)
     loop.watchInput(daemonEvents)
@@ -154,6 +155,7 @@ final class Engine: @unchecked Sendable {
   func run() {
     guard let daemon else { return }
     loop.adopt()
+    Callbacks.serve(self)
     while !isDraining || !isDrained { step(daemon) }
     finish(daemon)
     loop.retire()
@@ -172,6 +174,8 @@ final class Engine: @unchecked Sendable {
         takeStop(daemon)
       } else if descriptor == local?.listener {
         admitLocal(daemon)
+      } else if greetings?.take(descriptor, now, count: peers.count) == true {
+        needsRun = true
       } else if let peer = peers[descriptor] {
         hangUp(peer)
       } else if lingering[descriptor] != nil {
@@ -195,7 +199,8 @@ final class Engine: @unchecked Sendable {
       return isSecure && !wasBusy ? 1 : 0
     }
     if isDraining { return 10 }
-    return peers.isEmpty && lingering.isEmpty && localPause == nil ? -1 : 250
+    return peers.isEmpty && greetings?.isIdle ?? true && lingering.isEmpty && localPause == nil
+      ? -1 : 250
   }
 
   // What the callbacks ask for.
@@ -291,24 +296,7 @@ final class Engine: @unchecked Sendable {
     close(socket)
   }
 
-  /// Tells it at once where it is the first of an address in a minute: nobody fills the log.
-  func noteRefusal(_ status: Int, _ peer: Peer) {
-    tellRefusals()
-    guard refusals.note(Refused(status: status, peer: peer.address ?? "")) else { return }
-    log.info("request refused", ("status", "\(status)"), ("peer", peer.address ?? ""))
-  }
-
-  private func tellRefusals(isEnd: Bool = false) {
-    let past = refusals.past(minute: isEnd ? .max : (now - begun).components.seconds / 60)
-    guard !past.isEmpty else { return }
-    for (refused, count) in past.more {
-      log.info(
-        "more requests refused in the same minute", ("status", "\(refused.status)"),
-        ("peer", refused.peer), ("count", "\(count)"))
-    }
-    guard past.others > 0 else { return }
-    log.info("requests of many addresses refused", ("count", "\(past.others)"))
-  }
+  func noteRefusal(_ status: Int, _ peer: Peer) { refusals.note(status, peer, now: now) }
 
   // Deadlines and the end.
 
@@ -321,8 +309,9 @@ final class Engine: @unchecked Sendable {
 
   private func sweep() {
     nextSweep = now + (isDraining ? .milliseconds(10) : Self.tick)
-    tellRefusals()
+    refusals.tell(now: now)
     endLocalPause()
+    greetings?.sweep(now)
     for peer in peers.values {
       guard let deadline = peer.deadline, deadline <= now else { continue }
       if peer.phase == .body { peer.refuse(408, "Request Timeout") }
@@ -352,6 +341,8 @@ final class Engine: @unchecked Sendable {
     log.info("stopping", ("connections", "\(peers.count)"))
     let listener = MHD_quiesce_daemon(daemon)
     if listener >= 0 { close(listener) }
+    greetings?.end()
+    greetings = nil
     if let local {
       loop.forget(local.listener)
       local.end()
@@ -388,7 +379,7 @@ final class Engine: @unchecked Sendable {
     MHD_stop_daemon(daemon)
     self.daemon = nil
     for socket in Array(lingering.keys) { endLinger(socket) }
-    tellRefusals(isEnd: true)
+    refusals.tell(now: nil)
     let left = tasksUnderWay.load(ordering: .relaxed)
     if left > 0 { log.warn("handlers did not notice their cancellation", ("count", "\(left)")) }
     log.info("stopped")

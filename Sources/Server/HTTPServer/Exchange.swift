@@ -16,8 +16,7 @@ final class Exchange: @unchecked Sendable {
   private let connection: OpaquePointer
   private let target: String
   private var stage = Stage.head
-  private var method = ""
-  private var version = ""
+  private var (method, version) = ("", "")
   private var headers = HTTPHeaders()
   private var body: [UInt8] = []
   /// Where the body goes as a stream.
@@ -228,7 +227,7 @@ final class Exchange: @unchecked Sendable {
     return true
   }
 
-  /// libmicrohttpd answers these before their body, and closes; others only behind it.
+  /// libmicrohttpd answers these before their body; others only behind it.
   private var answersAtHead: Bool { method == "POST" || method == "PUT" }
   var isHead: Bool { method == "HEAD" }
 
@@ -343,6 +342,7 @@ final class Exchange: @unchecked Sendable {
       query: query, headers: headers, body: body, peer: peer.address,
       peerUser: peer.user)
     request.bodyStream = stream
+    if engine.asksForCertificates { request.clientCertificate = peer.certificate(on: connection) }
     return request
   }
 

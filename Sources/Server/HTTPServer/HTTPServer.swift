@@ -90,6 +90,16 @@ public final class HTTPServer: Sendable {
   /// From any thread, any number of times; returns at once.
   public func stop(grace: Duration = .seconds(10)) { engine.stop(grace: grace) }
 
+  /// From now on handshakes show this identity; connections that are open stay. Whom clients are asked
+  /// for does not change.
+  ///
+  /// Any thread. Throws `badIdentity`, and the one of before stays. A programmer's error on a server
+  /// without TLS.
+  public func change(to identity: TLSIdentity) throws(HTTPServerError) {
+    guard let tls = engine.tls else { preconditionFailure("the server has no TLS") }
+    tls.change(to: try TLSKeys(identity), handshake: configuration.limits.headTime)
+  }
+
   /// The server's thread as an executor, for work that belongs beside the handlers.
   public var executor: any TaskExecutor { loop }
 

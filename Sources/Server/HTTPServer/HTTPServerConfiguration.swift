@@ -7,6 +7,9 @@ public struct HTTPServerConfiguration: Sendable {
   public var limits: HTTPServerLimits
   /// Addresses of trusted proxies, whose connections are those of many clients.
   public var proxies: Set<String>
+  /// Whether connections of `proxies` begin with the PROXY protocol, version 1 or 2, which says who
+  /// their client is: that address is then `HTTPRequest.peer`. Connections of others have none.
+  public var proxiesSendGreetings: Bool = false
   /// How long a stop by signal waits for requests in flight.
   public var signalGrace: Duration
   /// With one, everything goes over TLS 1.2 or 1.3; nil, the default, over none.

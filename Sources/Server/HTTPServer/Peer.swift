@@ -8,6 +8,18 @@ import Glibc
 final class Peer {
   enum Phase { case idle, body, working, writing }
 
+  /// What the client has shown over TLS; looked at once.
+  private var shown: [UInt8]??
+
+  func certificate(on connection: OpaquePointer) -> [UInt8]? {
+    if let shown { return shown }
+    var size = 0
+    let bytes = ferry_mhd_client_certificate(connection, &size)
+    let certificate = bytes.map { Array(UnsafeBufferPointer(start: $0, count: size)) }
+    shown = .some(certificate)
+    return certificate
+  }
+
   let socket: CInt
   let address: String?
   /// Whose process it is, where it came through the Unix socket.

@@ -25,6 +25,28 @@ public struct CertificateUsers: AuthenticationProvider {
     self.world = world
   }
 
+  /// `file`: the authorities, as PEM. Throws `badUserFile`.
+  public init(
+    _ users: any AuthenticationProvider, file: String, world: World
+  ) throws(ServerError) {
+    guard let bytes = FileManager.default.contents(atPath: file),
+      let authorities = try? X509Certificate.all(pem: String(decoding: bytes, as: UTF8.self)),
+      !authorities.isEmpty
+    else {
+      throw ServerError(
+        .badUserFile, "the file of authorities \(file) cannot be used",
+        hint: "Write each certificate as PEM.")
+    }
+    self.init(users, authorities: authorities, world: world)
+  }
+
+  /// A certificate says who somebody is, and a user file what that user may do.
+  public static func noUsers(_ file: String) -> ServerError {
+    ServerError(
+      .badUserFile, "the authorities in \(file) let users in, and there is no user file",
+      hint: "Add the users with ferry user add.")
+  }
+
   public func authenticate(user: String, password: String) throws(ServerError) -> UserRecord {
     guard let blob = CertificateUsers.blob(password) else {
       return try users.authenticate(user: user, password: password)

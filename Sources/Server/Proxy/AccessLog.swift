@@ -22,6 +22,7 @@ public final class AccessLog: Sendable {
     var fault: String?
   }
 
+  private let path: String
   private let file: Mutex<CInt>
   private let world: World
   /// Reported once: a full disk must not fill the log as well.
@@ -29,14 +30,31 @@ public final class AccessLog: Sendable {
 
   /// Appends to the file, which only its owner can read. Throws where it cannot be opened.
   public init(path: String, world: World) throws(GatewayError) {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    self.path = path
+    file = Mutex(try AccessLog.open(path))
+    self.world = world
+  }
+
+  private static func open(_ path: String) throws(GatewayError) -> CInt {
+    let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
       throw GatewayError(
         "the access log \(path) cannot be written: \(String(cString: strerror(errno)))",
         hint: "Check the folder and its rights.")
     }
-    file = Mutex(descriptor)
-    self.world = world
+    return descriptor
+  }
+
+  /// Goes on in a new file of the same name, as the one of before was moved away. Any thread. Throws
+  /// where there can be none: then the lines go on into the file of before.
+  public func reopen() throws(GatewayError) {
+    let descriptor = try AccessLog.open(path)
+    let before = file.withLock { file in
+      defer { file = descriptor }
+      return file
+    }
+    close(before)
+    hasFailed.withLock { $0 = false }
   }
 
   deinit { file.withLock { _ = close($0) } }

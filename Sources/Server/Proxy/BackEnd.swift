@@ -9,6 +9,8 @@ public struct BackEnd: Sendable {
   public let address: String
   /// Paths below the address that may be asked for; empty: all.
   public let paths: [String]
+  /// Paths below the address for which nobody has to log in.
+  public let publicPaths: [String]
   /// How Ferry proves to the service who asks.
   public let credentials: Credentials
   /// Roles of which a user needs one; nil: every user may come.
@@ -29,6 +31,8 @@ public struct BackEnd: Sendable {
     case technical(authorization: String)
     /// What the caller sent.
     case own
+    /// The cookie of this name that the caller sent: that of a single sign-on of the company.
+    case cookie(String)
   }
 
   /// What one request may take, each with its reason.
@@ -37,20 +41,29 @@ public struct BackEnd: Sendable {
     public var uploadBytes: Int = 1 << 30
     /// Requests under way to the service: its threads are counted.
     public var connections: Int = 25
+    /// Those of one caller; a further one is answered 429. Nil: a third, so that nobody's slow
+    /// downloads are in the way of others.
+    public var connectionsPerUser: Int?
+    /// Until one of the connections is free; then 503.
+    public var turn: Duration = .seconds(20)
     /// Until the connection is open: inside a company's network it opens at once, or never.
     public var connect: Duration = .seconds(5)
     /// Between two bytes, and until the answer begins: reports of a business system are slow.
     public var idle: Duration = .seconds(60)
 
     public init() {}
+
+    var connectionsPerCaller: Int { connectionsPerUser ?? max(1, (connections + 2) / 3) }
   }
 
   public init(
     name: String, address: String, paths: [String] = [], credentials: Credentials = .none,
     roles: Set<String>? = nil, isOpenToAll: Bool = false, userHeader: String? = nil,
     rewritesLinks: Bool = true, limits: Limits = Limits(), trust: TransportOptions.Trust = .system,
-    networks: Set<Network> = [.public]
+    networks: Set<Network> = [.public], publicPaths: [String] = [],
+    identity: ClientIdentity? = nil
   ) {
+    self.publicPaths = publicPaths
     self.name = name
     self.address = address.hasSuffix("/") ? address : address + "/"
     self.paths = paths
@@ -64,6 +77,7 @@ public struct BackEnd: Sendable {
     // A proxy of the environment could lead anywhere.
     options.proxy = .none
     options.usesHTTP2 = false
+    options.identity = identity
     options.connectionsPerHost = limits.connections
     options.allowedAddresses = Set(networks.map(\.kind))
     self.options = options
@@ -82,6 +96,11 @@ public struct BackEnd: Sendable {
       case .linkLocal: .linkLocal
       }
     }
+  }
+
+  /// Whether somebody has to log in for a path.
+  func needsLogin(_ target: ForwardedTarget) -> Bool {
+    !isOpenToAll && !publicPaths.contains { BackEnd.lies(target.rest, below: $0) }
   }
 
   /// Nil where the path must not be asked for.

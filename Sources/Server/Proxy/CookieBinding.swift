@@ -7,14 +7,21 @@ import FerryHTTP
 /// a restart the service gives new cookies.
 struct CookieBinding: Sendable {
   private let key: [UInt8]
+  /// Of the door, with a slash at its end.
+  private let path: String
 
-  init(key: [UInt8]) { self.key = key }
+  init(key: [UInt8], path: String = "/") {
+    self.key = key
+    self.path = path
+  }
 
   /// `Set-Cookie` of the service as the caller gets it; nil for one that cannot be read.
   func given(_ line: String, to user: String, by backEnd: String, isSecure: Bool) -> String? {
     let parts = line.split(separator: ";", omittingEmptySubsequences: false).map(CookieBinding.trim)
     guard let (name, value) = CookieBinding.pair(parts[0]) else { return nil }
-    var attributes = ["\(name)=\(proof(name, value, user, backEnd)).\(value)", "Path=/\(backEnd)/"]
+    var attributes = [
+      "\(name)=\(proof(name, value, user, backEnd)).\(value)", "Path=\(path)\(backEnd)/",
+    ]
     var isMarked = false
     for attribute in parts.dropFirst() where !attribute.isEmpty {
       let label = attribute.prefix { $0 != "=" }.lowercased()
@@ -44,6 +51,13 @@ struct CookieBinding: Sendable {
       }
     }
     return kept.isEmpty ? nil : kept.joined(separator: "; ")
+  }
+
+  /// `name=value` of the caller's own cookie; nil where it is missing or there twice.
+  static func unbound(_ name: String, _ headers: HTTPHeaders) -> String? {
+    let found = headers.values("Cookie").flatMap { $0.split(separator: ";") }
+      .compactMap { pair(trim($0)) }.filter { $0.0 == name }
+    return found.count == 1 ? "\(name)=\(found[0].1)" : nil
   }
 
   private func proof(_ name: String, _ value: String, _ user: String, _ backEnd: String) -> String {

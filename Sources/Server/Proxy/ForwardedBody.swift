@@ -52,11 +52,13 @@ final class AnswerBody: HTTPBodySource {
   private let state: Mutex<State>
   private let log: AccessLog?
   private let upload: ForwardedBody?
+  private let turn: ServiceTurn
 
   init(
     _ body: any TransportBody, rewriter: (any TextRewriter)?, entry: AccessLog.Entry,
-    upload: ForwardedBody?, log: AccessLog?
+    upload: ForwardedBody?, log: AccessLog?, turn: ServiceTurn
   ) {
+    self.turn = turn
     self.body = body
     self.log = log
     self.upload = upload

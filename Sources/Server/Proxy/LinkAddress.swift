@@ -19,6 +19,22 @@ struct LinkAddress: Sendable {
     authorityBytes = authorities.map(\.utf8.count)
     let bare = replacement.hasSuffix("/") ? String(replacement.dropLast()) : replacement
     self.replacement = Array(bare.utf8)
+    let other = HTTPAddress(bare)?.path ?? "/"
+    paths = (path, other == "/" ? "" : other)
+  }
+
+  /// The path of the address, and that of the other one; both without the slash at their end.
+  let paths: (own: String, other: String)
+
+  /// A value of a field that is a link, perhaps without scheme and host. One that begins with `//`
+  /// has a host, and one that begins without a slash leads to the same place on both sides.
+  func rewriteLink(_ text: String) -> String {
+    guard text.hasPrefix("/"), !text.hasPrefix("//") else { return rewrite(text) }
+    let bytes = Array(text.utf8)
+    let path = Array(paths.own.utf8)
+    guard bytes.starts(with: path), bytes.count == path.count || LinkAddress.ends(bytes[path.count])
+    else { return text }
+    return paths.other + String(decoding: bytes[path.count...], as: UTF8.self)
   }
 
   /// The text with the other address, where it begins with this one; else as it is.

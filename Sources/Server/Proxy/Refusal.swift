@@ -5,7 +5,15 @@ enum Refusal: Error {
   case badRequest, badTarget, upgrade, method
   case unknownService, closedPath, otherAddress
   case unknownCaller, forbidden
+  /// A certificate is missing, or nobody trusts it.
+  case certificate
+  /// In so many seconds somebody may know who the caller is.
+  case nobodyToAsk(Int64)
   case later(Int64)
+  /// The caller has its share of the service's connections.
+  case share
+  /// The service was away a moment ago; in so many seconds it is asked again.
+  case away(Int64)
   case failed(TransportError, hasAborted: Bool)
   case refusedByService, strangeAnswer
 
@@ -14,9 +22,11 @@ enum Refusal: Error {
     case .badRequest, .badTarget: 400
     case .upgrade, .method: 501
     case .unknownService: 404
-    case .closedPath, .otherAddress, .forbidden: 403
+    case .closedPath, .otherAddress, .forbidden, .certificate: 403
     case .unknownCaller: 401
-    case .later: 429
+    case .later, .share: 429
+    case .away, .nobodyToAsk: 503
+    case .failed(let error, hasAborted: false) where error.code == .busy: 503
     case .failed(_, hasAborted: true): 400
     case .failed(let error, _): error.code == .timedOut ? 504 : 502
     case .refusedByService, .strangeAnswer: 502
@@ -34,11 +44,17 @@ enum Refusal: Error {
     case .closedPath: "This path of the service is closed."
     case .otherAddress: "X-SUP-BACKEND-URL does not name the address of this service."
     case .unknownCaller: "The name or the password is missing or wrong."
+    case .certificate: "A client certificate is missing, or it is not trusted here."
+    case .nobodyToAsk: "Who verifies logins cannot be reached."
     case .forbidden: "This user has no role for the service."
     case .later: "Too many wrong passwords came, or too many logins wait."
+    case .share:
+      "This caller has its share of requests to the service. Wait for the answers to them first."
+    case .away: "The service cannot be reached."
     case .failed(_, hasAborted: true): "The body of the request did not come to its end."
     case .failed(let error, _):
       switch error.code {
+      case .busy: "All connections to the service are in use."
       case .timedOut: "The service did not answer in the time allowed."
       case .cannotConnect: "The service cannot be reached."
       case .tls: "The service did not prove who it is."
@@ -51,8 +67,10 @@ enum Refusal: Error {
 
   var retryAfterSeconds: Int64? {
     switch self {
-    case .later(let seconds): seconds
-    case .failed(let error, _) where error.code == .cannotConnect: 5
+    case .later(let seconds), .away(let seconds), .nobodyToAsk(let seconds): seconds
+    case .share: 2
+    case .failed(let error, hasAborted: false)
+    where error.code == .cannotConnect || error.code == .busy: 5
     default: nil
     }
   }

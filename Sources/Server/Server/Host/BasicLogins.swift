@@ -1,4 +1,5 @@
 import FerryCrypto
+public import FerryHTTP
 import FerryModel
 public import FerryWorld
 import Synchronization
@@ -24,17 +25,55 @@ public final class BasicLogins: Sendable {
   private let key: [UInt8]
   private let known = Mutex(RecentTable<[UInt8], Known>(limit: remembered))
 
-  public init(_ provider: any AuthenticationProvider, world: World) {
-    self.provider = provider
-    doorkeeper = Doorkeeper(provider, world: world)
+  public convenience init(_ provider: any AuthenticationProvider, world: World) {
+    self.init(Doorkeeper(provider, world: world), world: world)
+  }
+
+  /// With the doorkeeper of a server: wrong passwords at the gateway and those of devices count
+  /// together.
+  public init(_ doorkeeper: Doorkeeper, world: World) {
+    provider = doorkeeper.provider
+    self.doorkeeper = doorkeeper
     clock = world.clock
     key = world.chance.bytes(32)
   }
 
   /// Errors: `wrongLogin`; `tooManyGuesses` and `tooManyLogins`, which say when to come again.
+  ///
+  /// `service`: the logical roles of the record are those for it. `headers`: may name a security
+  /// configuration.
   public func login(
+    user: String, password: String, _ headers: HTTPHeaders = [:], at service: String = "",
+    from address: String
+  ) async throws(ServerError) -> UserRecord {
+    let record = try await record(
+      user: try provider.name(of: user, headers), password: password, from: address)
+    return mapped(record, service)
+  }
+
+  /// The user of an issuer's token. Errors: `refusedToken`, `issuerAway`.
+  public func login(
+    token: String, at service: String = ""
+  ) async throws(ServerError) -> UserRecord {
+    mapped(try await doorkeeper.login(token: token).record, service)
+  }
+
+  /// A user whose name something else has proved, such as a certificate; nil: there is none.
+  public func user(named name: String, at service: String = "") -> UserRecord? {
+    provider.record(of: name).map { mapped($0, service) }
+  }
+
+  private func mapped(_ record: UserRecord, _ service: String) -> UserRecord {
+    UserRecord(
+      name: record.name,
+      roles: doorkeeper.roles.roles(record.roles, of: record.name, in: service),
+      claims: record.claims, stamp: record.stamp, packages: record.packages)
+  }
+
+  private func record(
     user: String, password: String, from address: String
   ) async throws(ServerError) -> UserRecord {
+    if let record = provider.remembered(user: user, password: password) { return record }
     let digest = SHA256Digest.authenticate(
       Array("\(user.utf8.count):\(user)\(password)".utf8), key: key)
     if let record = provider.record(of: user),

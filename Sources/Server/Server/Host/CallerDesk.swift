@@ -86,6 +86,7 @@ package struct CallerDoor: Sendable {
     user: String, password: String, _ request: HTTPRequest
   ) async throws(ServerError) -> Caller {
     let address = router.address(of: request)
+    let user = try router.doorkeeper.provider.name(of: user, request.headers)
     let device = Callers.device(of: user)
     let clock = router.world.clock
     let logins = router.doorkeeper.logins
@@ -94,9 +95,18 @@ package struct CallerDoor: Sendable {
     {
       return Caller(name: user)
     }
+    if let record = router.doorkeeper.provider.remembered(user: user, password: password),
+      router.service.provider?.record(of: record.name) != nil
+    {
+      return Caller(name: record.name)
+    }
     do throws(ServerError) {
       let record = try await router.doorkeeper.authenticate(
         LoginRequest(user: user, password: password, device: device), from: address)
+      // Like `Router.session`: nobody can look this user up later.
+      if router.doorkeeper.provider.record(of: record.name) == nil {
+        try await router.service.note(TokenLogin(record: record, issued: clock.now))
+      }
       logins.note(record.name, password, stamp: record.stamp, now: clock.moment)
       router.audit.note(.login, user: record.name, device: device, address: address)
       return Caller(name: record.name)

@@ -19,6 +19,8 @@ public actor Doorkeeper {
   nonisolated let tokens: any TokenProvider
   /// What devices get by which they are registered.
   nonisolated let templates: Templates
+  /// Which roles of a model a user's roles are.
+  nonisolated let roles: RoleMapping
   /// Slows down who sends refresh tokens that are none.
   nonisolated let renewals: RenewalGuard
   /// Passwords that were right a moment ago.
@@ -36,9 +38,10 @@ public actor Doorkeeper {
   /// `provider`: who knows passwords. `tokens`: the issuers whose tokens let users in.
   public init(
     _ provider: any AuthenticationProvider, tokens: any TokenProvider = TokenProviders([]),
-    templates: Templates = Templates(), world: World
+    templates: Templates = Templates(), roles: RoleMapping = RoleMapping(), world: World
   ) {
     self.templates = templates
+    self.roles = roles
     self.provider = provider
     self.tokens = tokens
     clock = world.clock

@@ -136,7 +136,7 @@ struct LoginGuard {
 }
 
 /// A dictionary that forgets what was set longest ago when it is full.
-struct RecentTable<Key: Hashable, Value> {
+package struct RecentTable<Key: Hashable, Value> {
   private var values: [Key: (value: Value, turn: Int)] = [:]
   /// Keys in the order in which they were set; those that were set again since are passed over.
   private var order: [(key: Key, turn: Int)] = []
@@ -144,11 +144,11 @@ struct RecentTable<Key: Hashable, Value> {
   private var turn: Int = 0
   private let limit: Int
 
-  init(limit: Int) { self.limit = limit }
+  package init(limit: Int) { self.limit = limit }
 
-  var count: Int { values.count }
+  package var count: Int { values.count }
 
-  subscript(key: Key) -> Value? {
+  package subscript(key: Key) -> Value? {
     get { values[key]?.value }
     set {
       guard let newValue else {

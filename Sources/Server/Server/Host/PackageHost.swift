@@ -38,7 +38,8 @@ public struct PackageHost: Sendable {
       let service = try Service(
         package: package, world: world, limits: limits,
         users: threads?.users.value ?? SharedUsers(), store: store)
-      service.provider = ProviderChain(doorkeeper.provider, [service.tokenUsers])
+      service.provider = doorkeeper.roles.mapping(
+        ProviderChain(doorkeeper.provider, [service.tokenUsers]), for: package.name)
       service.templates = doorkeeper.templates
       _ = try service.operatorKey()
       service.onSecond = { audit.tellStrangers() }

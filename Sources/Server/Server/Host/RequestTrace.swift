@@ -2,6 +2,7 @@ import FerryConnector
 import FerryCrypto
 import FerryHTTP
 import FerryModel
+import FerryTrace
 import FerryWorld
 import Synchronization
 
@@ -31,65 +32,40 @@ struct RequestTrace: Sendable, Equatable {
 
   /// nil without the headers, for headers of another form, and where the device asks for no trace.
   init?(_ headers: HTTPHeaders) {
-    let passport = headers["SAP-PASSPORT"].flatMap { PassportFields($0) }
-    let own = headers["X-CorrelationID"].map { $0.lowercased() }
-    correlationID = own.flatMap { RequestTrace.isID($0, 32) ? $0 : nil } ?? passport?.transactionID
-    guard let text = headers["traceparent"] else {
+    let head = TraceHeaders(
+      passports: headers.values(Passport.headerName), parents: headers.values("traceparent"),
+      correlations: headers.values(Passport.correlationHeaderName))
+    let passport = head.passport
+    let own = head.correlationID.map { $0.lowercased() }
+    correlationID = own.flatMap { RequestTrace.isID($0) ? $0 : nil } ?? passport?.correlationID
+    let asked = passport.flatMap { RequestTrace.level($0.flags) }
+    guard headers["traceparent"] != nil else {
       // Without flags the device traces for itself alone.
-      guard let passport, let level = passport.level else { return nil }
-      traceID = passport.rootID
-      parentID = String(passport.transactionID.prefix(16))
-      self.level = level
+      guard let passport, let asked else { return nil }
+      traceID = passport.rootID.hexadecimal
+      parentID = String(passport.correlationID.prefix(16))
+      level = asked
       return
     }
-    let parts = text.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
-    guard text.utf8.count == 55, parts.count == 4, parts[0] == "00",
-      RequestTrace.isID(parts[1], 32), RequestTrace.isID(parts[2], 16),
-      parts[3].utf8.allSatisfy(RequestTrace.isDigit), let flags = UInt8(parts[3], radix: 16),
-      flags & 1 == 1
-    else { return nil }
-    traceID = parts[1]
-    parentID = parts[2]
-    level = passport.map { $0.level ?? .low } ?? .medium
+    guard let parent = head.parent, parent.isSampled else { return nil }
+    traceID = parent.traceID
+    parentID = parent.spanID
+    level = passport == nil ? .medium : asked ?? .low
   }
 
-  /// Lower-case hexadecimal digits, not all of them zero.
-  fileprivate static func isID(_ text: String, _ count: Int) -> Bool {
-    text.utf8.count == count && text.utf8.allSatisfy(isDigit) && text.contains { $0 != "0" }
-  }
-
-  private static func isDigit(_ byte: UInt8) -> Bool {
-    (48...57).contains(byte) || (97...102).contains(byte)
-  }
-}
-
-/// What the server reads of the header `SAP-PASSPORT`: 230 bytes as hexadecimal digits.
-private struct PassportFields {
-  let rootID: String
-  let transactionID: String
-  /// nil where the flags ask servers for nothing.
-  let level: RequestTrace.Level?
-
-  /// nil for a text that is no passport of version 3.
-  init?(_ header: String) {
-    guard header.utf8.count == 460 else { return nil }
-    let digits = Array(header.lowercased().utf8)
-    func text(_ bytes: Range<Int>) -> String {
-      String(decoding: digits[2 * bytes.lowerBound..<2 * bytes.upperBound], as: UTF8.self)
-    }
-    // "*TH*" at both ends, the version and the size.
-    guard text(0..<4) == "2a54482a", text(226..<230) == "2a54482a", text(4..<7) == "0300e6" else {
-      return nil
-    }
-    (rootID, transactionID) = (text(186..<202), text(202..<218))
-    guard RequestTrace.isID(rootID, 32), RequestTrace.isID(transactionID, 32),
-      let flags = UInt16(text(7..<9), radix: 16)
-    else { return nil }
+  /// nil where the flags of a passport ask servers for nothing.
+  private static func level(_ flags: [UInt8]) -> Level? {
     switch flags {
-    case 0: level = nil
-    case 0x9F0D: level = .high
-    default: level = .medium
+    case [0, 0]: nil
+    case [0x9F, 0x0D]: .high
+    default: .medium
     }
+  }
+
+  /// 32 lower-case hexadecimal digits, not all of them zero.
+  private static func isID(_ text: String) -> Bool {
+    text.utf8.count == 32 && text.contains { $0 != "0" }
+      && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
   }
 }
 

@@ -102,8 +102,8 @@ public struct Router: Sendable {
         (record, pair) = try await activate(login, code, from: address)
       } else {
         record = try await doorkeeper.authenticate(login, from: address)
-        pair = try await service.login(
-          record, device: login.device, package: login.package, key: login.key)
+        user = AuditLog.short(record.name)
+        pair = try await session(of: record, login)
       }
       doorkeeper.renewals.succeeded(login.device, from: address)
       audit.note(.login, user: user, device: device, address: address)
@@ -125,6 +125,20 @@ public struct Router: Sendable {
     }
   }
 
+  /// A user whom the provider cannot look up later, as one of a directory, has the rights that this
+  /// login found, like a user of an issuer.
+  private func session(
+    of record: UserRecord, _ login: LoginRequest
+  ) async throws(ServerError) -> TokenPair {
+    guard doorkeeper.provider.record(of: record.name) == nil else {
+      return try await service.login(
+        record, device: login.device, package: login.package, key: login.key)
+    }
+    return try await service.login(
+      TokenLogin(record: record, issued: world.clock.now), device: login.device,
+      package: login.package, key: login.key)
+  }
+
   /// Of what a request is refused with once its token was good.
   static func status(of code: ServerError.Code) -> Int {
     switch code {
@@ -144,17 +158,8 @@ public struct Router: Sendable {
     }
   }
 
-  /// The client's address: the peer's, or what a proxy of ours says. Behind several of them it is
-  /// the last address that none of them has. What a client writes there itself is not believed.
-  func address(of request: HTTPRequest) -> String {
-    let peer = request.peer ?? ""
-    guard proxies.contains(peer) else { return peer }
-    let named = request.headers.values("X-Forwarded-For")
-      .flatMap { $0.split(separator: ",") }.map { text in
-        String(text.drop { $0 == " " }.prefix { $0 != " " })
-      }
-    return named.last { !proxies.contains($0) } ?? peer
-  }
+  /// The client's address: the peer's, or what a proxy of ours says.
+  func address(of request: HTTPRequest) -> String { TrustedProxies(proxies).client(of: request) }
 
   func renew(_ request: HTTPRequest) async -> HTTPResponse {
     guard request.body.count <= Router.loginBytes, let renewal = RenewalRequest(request.body) else {

@@ -16,6 +16,13 @@ extension ServiceHost {
     return try service.login(login, device: device, package: package, key: key)
   }
 
+  /// What a login said are the user's rights of now.
+  func note(_ login: TokenLogin) throws(ServerError) {
+    let arrived = service.arrivedOperations
+    defer { if service.arrivedOperations != arrived { wakeWorkers() } }
+    try service.note(login)
+  }
+
   /// Renews a session; `login` is what a newer token of the user's issuer says.
   func renew(
     _ token: String, device: String, proof: TokenProof?, login: TokenLogin?

@@ -20,6 +20,15 @@ public enum AllowedPackages: Sendable, Equatable {
     self = .only(names)
   }
 
+  /// Those that both allow.
+  package func and(_ other: AllowedPackages) -> AllowedPackages {
+    switch (self, other) {
+    case (.all, _): other
+    case (_, .all): self
+    case (.only(let names), _): .only(names.filter { other.include($0) })
+    }
+  }
+
   /// Nil: all.
   package var names: [String]? {
     switch self {

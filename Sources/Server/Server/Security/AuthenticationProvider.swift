@@ -1,3 +1,4 @@
+public import FerryHTTP
 public import FerryWorld
 
 /// What is known of a user, whoever vouches for it.
@@ -42,8 +43,20 @@ public protocol AuthenticationProvider: Sendable {
   /// Whether the record is young enough to say what the user may do now. Where it is not, what the
   /// user sent waits.
   func areRightsKnown(of user: String, now: Timestamp) -> Bool
+
+  /// The user, where this password was right a moment ago and nothing is known to have changed since;
+  /// nil where somebody has to be asked. At once, and from any thread.
+  func remembered(user: String, password: String) -> UserRecord?
+
+  /// The user's whole name, where fields of a request say which security configuration is meant.
+  /// Throws `wrongLogin` where name and fields contradict each other.
+  func name(of user: String, _ headers: HTTPHeaders) throws(ServerError) -> String
 }
 
 extension AuthenticationProvider {
+  public func remembered(user: String, password: String) -> UserRecord? { nil }
+
+  public func name(of user: String, _ headers: HTTPHeaders) throws(ServerError) -> String { user }
+
   public func areRightsKnown(of user: String, now: Timestamp) -> Bool { true }
 }

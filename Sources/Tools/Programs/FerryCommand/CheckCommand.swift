@@ -8,12 +8,22 @@ import FerryModel
 enum CheckCommand: Subcommand {
   static let name = "check"
   static let summary = "show every mistake of a model, with its line and how to correct it"
-  static let operands = "(<model.json> | --gateway <file>) [options]"
+  static let operands =
+    "(<model.json> | --gateway <file> | --login <configuration> <user>) [options]"
   static let options = [
     CommandOption("mapping", "<file>", "also read a mapping of an issuer's claims and groups"),
     CommandOption(
       "gateway", "<file>",
       "check the file of a gateway, and ask each of its services, in place of a model"),
+    CommandOption(
+      "login", "<configuration>",
+      "show what each provider of a security configuration says of a login, in place of a model"),
+    CommandOption("security", "<file>", "with --login: the security configurations"),
+    CommandOption(
+      "users", "<file>",
+      "with --login: the user file (default: users.json beside the security file)"),
+    CommandOption(
+      "password-stdin", nil, "with --login: read the password from standard input, one line"),
     .json,
   ]
   static let discussion = """
@@ -28,6 +38,9 @@ enum CheckCommand: Subcommand {
     if let gateway = try arguments.value("gateway") {
       _ = try arguments.operands()
       return try await GatewayCheck.run(gateway, asJSON: arguments.flag("json"))
+    }
+    if let configuration = try arguments.value("login") {
+      return try LoginCheck.run(configuration, arguments)
     }
     let file = try arguments.operands("model.json")[0]
     if let mapping = try arguments.value("mapping") {

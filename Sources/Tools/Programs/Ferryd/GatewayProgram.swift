@@ -1,69 +1,80 @@
 import FerryArguments
-import FerryHTTP
 import FerryHTTPServer
 import FerryProxy
 import FerryServer
 import FerryWorld
 import Foundation
 
-/// `ferryd --gateway`: one door to the company's services, beside no package.
+/// `ferryd --gateway` without a model: one door to the company's services, beside no package.
 enum GatewayProgram {
   /// Options that mean something for a gateway.
   private static let options = [
     "gateway", "users", "data", "port", "address", "certificate", "key", "connections", "log",
+    "proxy", "proxy-protocol", "security",
   ]
 
-  /// False where the command line asks for no gateway.
+  /// False where the command line asks for no gateway, or for packages beside it.
   static func run(_ arguments: Arguments) throws -> Bool {
-    guard let path = try arguments.value("gateway") else { return false }
+    guard let file = try arguments.value("gateway"), arguments.values("model").isEmpty,
+      arguments.values("dev").isEmpty
+    else { return false }
     _ = try arguments.operands()
     for option in Settings.options
     where !options.contains(option.name) && !arguments.values(option.name).isEmpty {
       throw UsageError(
-        "--gateway and --\(option.name) cannot be used together",
-        hint: "Start a server of its own for the packages.")
+        "--gateway and --\(option.name) cannot be used together without --model",
+        hint: "Name a model, or leave out --\(option.name).")
     }
-    let file = try GatewayFile(path: path)
-    let folder = try arguments.value("data") ?? (path as NSString).deletingLastPathComponent
+    let folder = try arguments.value("data") ?? (file as NSString).deletingLastPathComponent
     let data = folder.isEmpty ? "." : folder
     let log = StandardLog(least: try level(arguments), spans: nil)
     let world = World.system(log: log)
-    let users = try UserFileFollower(
-      path: try arguments.value("users") ?? "\(data)/users.json", log: log)
-    let logins = BasicLogins(users.provider, world: world)
-    let access = try AccessLog(path: "\(data)/access.jsonl", world: world)
-    let gateway = Gateway(file, world: world, log: access) { user, password, address in
-      do throws(ServerError) {
-        let record = try await logins.login(user: user, password: password, from: address)
-        return .user(GatewayUser(name: record.name, roles: record.roles))
-      } catch {
-        guard error.isTransient else { return .refused }
-        return .later(seconds: error.retryAfterSeconds ?? 2)
-      }
-    }
+    let proxies = try Settings.proxies(arguments)
+    let setup = try GatewaySetup(
+      path: file, data: data, proxies: proxies, besidePackages: false, world: world)
+    let security = try arguments.value("security")
+    let path = try arguments.value("users") ?? "\(data)/users.json"
+    let users =
+      security == nil || FileManager.default.fileExists(atPath: path)
+      ? try UserFileFollower(path: path, log: log) : nil
+    let (provider, roles) = try Users.stacks(
+      security, users?.provider, users?.provider ?? TokenUsers(), world)
+    let logins = BasicLogins(Doorkeeper(provider, roles: roles, world: world), world: world)
+    let (gateway, access) = try setup.make(logins, tokens: false, world: world)
+    let identity = try IdentityFiles(arguments)
+    var configuration = try configuration(arguments)
+    configuration.proxies = proxies
+    configuration.proxiesSendGreetings = try Settings.greetings(arguments, proxies)
+    configuration.tls = try identity?.read(setup.clients)
     let server = try HTTPServer(
-      configuration: try configuration(arguments), log: log,
-      doorman: { request in gateway.admit(request) }
+      configuration: configuration, log: log, doorman: { request in gateway.admit(request) }
     ) { request in await gateway.answer(request) }
     try server.start()
     SignalStop.install(for: server)
-    users.begin()
+    HangUpSignal(
+      server: server, identity: identity, clients: setup.clients, access: access, log: log
+    ).install()
+    users?.begin()
     log.info(
-      "listening", ("address", try address(arguments)), ("port", String(server.boundPort)),
-      ("services", file.services.map(\.name).joined(separator: ", ")),
-      ("users", String(users.count)))
+      "listening", ("address", configuration.address), ("port", String(server.boundPort)),
+      ("services", setup.file.services.map(\.name).joined(separator: ", ")),
+      ("users", String(users?.count ?? 0)))
     server.run()
     log.info("ended")
     return true
+  }
+
+  /// Tokens, cookies and passports of business systems are long.
+  static func allowLongHeads(_ limits: inout HTTPServerLimits) {
+    limits.headBytes = 32 * 1024
+    limits.poolBytes = 80 * 1024
   }
 
   private static func configuration(
     _ arguments: Arguments
   ) throws -> HTTPServerConfiguration {
     var limits = HTTPServerLimits()
-    // Tokens, cookies and passports of business systems are long.
-    limits.headBytes = 32 * 1024
-    limits.poolBytes = 80 * 1024
+    allowLongHeads(&limits)
     if let text = try arguments.value("connections") {
       guard let number = Int(text), (64...100_000).contains(number) else {
         throw UsageError(
@@ -77,33 +88,8 @@ enum GatewayProgram {
       throw UsageError(
         "--port \(portText) is not a port number", hint: "Write a number from 0 to 65535.")
     }
-    var configuration = HTTPServerConfiguration(
-      address: try address(arguments), port: port, limits: limits)
-    configuration.tls = try identity(arguments)
-    return configuration
-  }
-
-  private static func address(_ arguments: Arguments) throws -> String {
-    try arguments.value("address") ?? "127.0.0.1"
-  }
-
-  private static func identity(_ arguments: Arguments) throws -> TLSIdentity? {
-    let certificate = try arguments.value("certificate")
-    let key = try arguments.value("key")
-    guard certificate != nil || key != nil else { return nil }
-    guard let certificate, let key else {
-      throw UsageError(
-        "--certificate and --key belong together", hint: "Name both files, or none.")
-    }
-    return TLSIdentity(certificates: try text(certificate), key: try text(key))
-  }
-
-  private static func text(_ path: String) throws -> String {
-    guard let bytes = FileManager.default.contents(atPath: path) else {
-      throw StartFailure(
-        "the file \(path) cannot be read", hint: "Name a file that exists and is readable.")
-    }
-    return String(decoding: bytes, as: UTF8.self)
+    return HTTPServerConfiguration(
+      address: try arguments.value("address") ?? "127.0.0.1", port: port, limits: limits)
   }
 
   private static func level(_ arguments: Arguments) throws -> LogLevel {

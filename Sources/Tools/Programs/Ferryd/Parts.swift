@@ -1,6 +1,7 @@
 import FerryArguments
 import FerryHTTP
 import FerryODataFace
+import FerryProxy
 import FerryServer
 import FerryWorld
 import Foundation
@@ -14,18 +15,29 @@ actor Parts {
   private let server: ServerHost
   /// Nil where no package is a service of OData.
   private let face: ODataFace?
+  /// Nil where no other service is reached through this server.
+  private let gateway: (setup: GatewaySetup, gateway: Gateway)?
+  nonisolated let access: AccessLog?
   private let threads: ServerThreads
   private var deployer: Deployer?
   private var stores: (any PackageStores)?
 
-  init(_ settings: Settings, _ world: World, _ users: Users) {
+  init(_ settings: Settings, _ world: World, _ users: Users, _ gateway: GatewaySetup?) throws {
     self.settings = settings
     self.world = world
     threads = ServerThreads(
       processors: ProcessInfo.processInfo.activeProcessorCount, readers: settings.limits.readers)
     doorkeeper = Doorkeeper(
       users.provider, tokens: settings.issuers.providers(world), templates: users.templates,
+      roles: users.roles,
       world: world)
+    // With the same doorkeeper: wrong passwords count together, wherever they come.
+    let logins = BasicLogins(doorkeeper, world: world)
+    let made = try gateway.map { setup in
+      (setup, try setup.make(logins, tokens: !settings.issuers.isEmpty, world: world))
+    }
+    self.gateway = made.map { ($0.0, $0.1.0) }
+    access = made?.1.1
     audit = AuditLog(path: "\(settings.folder)/audit.jsonl", world: world)
     server = ServerHost(
       doorkeeper: doorkeeper, audit: audit, proxies: settings.proxies, world: world,
@@ -34,11 +46,15 @@ actor Parts {
   }
 
   nonisolated func admit(_ request: HTTPRequest) -> HTTPAdmission {
+    if let gateway, gateway.setup.isMeant(by: request) { return gateway.gateway.admit(request) }
     if let face, ODataFace.isMeant(by: request) { return face.admit(request) }
     return server.admit(request)
   }
 
   nonisolated func answer(_ request: HTTPRequest) async -> HTTPResponse {
+    if let gateway, gateway.setup.isMeant(by: request) {
+      return await gateway.gateway.answer(request)
+    }
     if let face, ODataFace.isMeant(by: request) { return await face.answer(request) }
     return await server.answer(request)
   }

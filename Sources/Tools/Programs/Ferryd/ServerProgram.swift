@@ -44,18 +44,30 @@ enum ServerProgram {
       try model.check(settings.replay)
     }
     warn(settings, users, log)
-    let parts = Parts(settings, world, users)
+    let gateway = try settings.gateway.map {
+      try GatewaySetup(
+        path: $0, data: settings.folder, proxies: settings.proxies, besidePackages: true,
+        world: world)
+    }
+    let parts = try Parts(settings, world, users, gateway)
     var httpLimits = HTTPServerLimits()
     httpLimits.connections = settings.connections
     httpLimits.connectionsPerAddress = settings.connectionsPerAddress
+    if gateway != nil { GatewayProgram.allowLongHeads(&httpLimits) }
+    var configuration = HTTPServerConfiguration(
+      address: settings.address, port: settings.port, limits: httpLimits,
+      proxies: settings.proxies)
+    configuration.proxiesSendGreetings = settings.proxiesSendGreetings
+    configuration.tls = try settings.identity?.read(gateway?.clients)
     let server = try HTTPServer(
-      configuration: HTTPServerConfiguration(
-        address: settings.address, port: settings.port, limits: httpLimits,
-        proxies: settings.proxies),
-      log: log, doorman: { request in parts.admit(request) }
+      configuration: configuration, log: log, doorman: { request in parts.admit(request) }
     ) { request in await parts.answer(request) }
     try server.start()
     SignalStop.install(for: server)
+    HangUpSignal(
+      server: server, identity: settings.identity, clients: gateway?.clients, access: parts.access,
+      log: log
+    ).install()
     Task(executorPreference: server.executor) {
       do {
         try await parts.start(on: server.executor)

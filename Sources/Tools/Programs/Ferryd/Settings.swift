@@ -18,6 +18,8 @@ struct Settings {
   /// The database that several servers share as their store; nil: the file in the data folder.
   let store: PostgreSQLAddress?
   let users: String
+  /// The file of security configurations; nil: the user file lets users in.
+  let security: String?
   /// The file of connection templates; there need be none.
   let templates: String
   let issuers: IssuerSettings
@@ -35,6 +37,12 @@ struct Settings {
   let collector: String?
   /// Addresses of proxies whose `X-Forwarded-For` is believed.
   let proxies: Set<String>
+  /// Whether they begin each connection with the PROXY protocol.
+  let proxiesSendGreetings: Bool
+  /// Nil: no TLS.
+  let identity: IdentityFiles?
+  /// The file of services that are reached through this server too; nil: there are none.
+  let gateway: String?
   /// Whether each package is a service of OData too.
   let offersOData: Bool
   /// Made by `--dev`; nil for a server that is told what it serves.
@@ -61,6 +69,10 @@ struct Settings {
         + "model's source)"),
     CommandOption(
       "users", "FILE", "users, roles and claims (default: users.json in the data folder)"),
+    CommandOption(
+      "security", "FILE",
+      "named security configurations: which of user file, certificates, LDAP and HTTP let users in; "
+        + "the file must belong to its owner alone (chmod 600)"),
     CommandOption(
       "templates", "FILE",
       "connection templates with the application settings of devices (default: templates.json in the "
@@ -96,6 +108,10 @@ struct Settings {
     CommandOption(
       "proxy", "ADDRESS,…",
       "proxies whose X-Forwarded-For header is trusted (default: none)"),
+    CommandOption(
+      "proxy-protocol", nil,
+      "with --proxy: the proxies begin each connection with the PROXY protocol (version 1 or 2), "
+        + "which names the client's address"),
     CommandOption(
       "big-value-limit", "MB", "maximum size of a big value (default 256)"),
     CommandOption(
@@ -138,13 +154,13 @@ struct Settings {
         + "after a crash the outcome of an operation may then be unknown"),
     CommandOption(
       "gateway", "FILE",
-      "be the one door to the services of this file, with the users of the user file, and serve no "
-        + "model; the file must belong to its owner alone (chmod 600)"),
+      "be the one door to the services of this file, with the users of the user file, beside the "
+        + "models or without any; the file must belong to its owner alone (chmod 600)"),
     CommandOption(
       "certificate", "FILE",
-      "with --gateway: the certificate (PEM) for TLS 1.2 and 1.3, and those of its issuers behind it"
-    ),
-    CommandOption("key", "FILE", "with --gateway: the key (PEM) of the certificate"),
+      "the certificate (PEM) for TLS 1.2 and 1.3, and those of its issuers behind it; SIGHUP reads it "
+        + "again"),
+    CommandOption("key", "FILE", "with --certificate: its key (PEM)"),
     CommandOption("version", nil, "show the version of ferryd"),
     CommandOption("help", nil, "show this text"),
   ]
@@ -167,7 +183,8 @@ struct Settings {
       GET /health shows whether the server is ready. With the header "Authorization: Bearer KEY", where
       KEY is the content of operator.key in the data folder, it also shows what is wrong. The file
       audit.jsonl there records logins and refusals. For public TLS use a proxy: Samples/nginx has a
-      configuration; name the proxy with --proxy. SIGTERM and SIGINT end ferryd in good order, a
+      configuration; name the proxy with --proxy. SIGHUP reads certificates again and begins a new
+      access log of the gateway. SIGTERM and SIGINT end ferryd in good order, a
       second one ends it at once.
       Exit codes: 0 stopped on request; 1 it could not start, and printed the reason; 2 wrong usage.
       """
@@ -175,10 +192,8 @@ struct Settings {
 
   init(_ arguments: Arguments) throws {
     _ = try arguments.operands()
-    for name in ["certificate", "key"] where !arguments.values(name).isEmpty {
-      throw UsageError(
-        "--\(name) needs --gateway", hint: "For public TLS before a model use a proxy: --proxy.")
-    }
+    identity = try IdentityFiles(arguments)
+    gateway = try arguments.value("gateway")
     development = try Settings.development(arguments)
     folder = try development?.folder ?? arguments.required("data", "data")
     database = try arguments.value("database")
@@ -191,6 +206,7 @@ struct Settings {
       try store.map { try DeployedModels($0).read() } ?? PackageFolder(data: folder).read()
     models = try ServedModel.read(arguments, development, deployed)
     users = try development?.users ?? arguments.value("users") ?? "\(folder)/users.json"
+    security = try arguments.value("security")
     if let file = try arguments.value("templates") {
       guard FileManager.default.isReadableFile(atPath: file) else {
         throw UsageError(
@@ -285,13 +301,8 @@ struct Settings {
       return number
     }
     limits.channels = connections - connections / 8
-    proxies = Set(
-      arguments.values("proxy").flatMap { $0.split(separator: ",").map(String.init) })
-    for proxy in proxies where !Settings.isAddress(proxy) {
-      throw UsageError(
-        "--proxy \(proxy) is not an IP address",
-        hint: "Write the addresses that the proxy connects from, such as 10.0.0.5,::1.")
-    }
+    proxies = try Settings.proxies(arguments)
+    proxiesSendGreetings = try Settings.greetings(arguments, proxies)
     self.limits = limits
     collector = try arguments.value("otlp")
     if let collector, !collector.hasPrefix("http://"), !collector.hasPrefix("https://") {
@@ -313,6 +324,26 @@ struct Settings {
       throw UsageError("there is no log level \(name)", hint: "Write debug, info, warn or error.")
     }
     logLevel = level
+  }
+
+  static func proxies(_ arguments: Arguments) throws -> Set<String> {
+    let proxies = Set(
+      arguments.values("proxy").flatMap { $0.split(separator: ",").map(String.init) })
+    for proxy in proxies where !Settings.isAddress(proxy) {
+      throw UsageError(
+        "--proxy \(proxy) is not an IP address",
+        hint: "Write the addresses that the proxy connects from, such as 10.0.0.5,::1.")
+    }
+    return proxies
+  }
+
+  static func greetings(_ arguments: Arguments, _ proxies: Set<String>) throws -> Bool {
+    let sends = arguments.flag("proxy-protocol")
+    guard !sends || !proxies.isEmpty else {
+      throw UsageError(
+        "--proxy-protocol needs --proxy", hint: "Name the addresses of the proxies that send it.")
+    }
+    return sends
   }
 
   private static func isAddress(_ text: String) -> Bool {

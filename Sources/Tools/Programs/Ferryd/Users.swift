@@ -1,5 +1,6 @@
 import FerryIssuers
 import FerryPasswords
+import FerrySecurity
 import FerryServer
 import FerryWorld
 import Foundation
@@ -9,19 +10,22 @@ struct Users: Sendable {
   let provider: any AuthenticationProvider
   /// What their devices get.
   let templates: Templates
+  /// Which roles of a model their roles are.
+  let roles: RoleMapping
   private let file: ReloadedUsers?
 
   init(_ settings: Settings, world: World) throws {
     let log = world.log
     templates = try Templates(path: settings.templates)
-    guard settings.issuers.isEmpty || FileManager.default.fileExists(atPath: settings.users) else {
+    let isThere = FileManager.default.fileExists(atPath: settings.users)
+    guard isThere || settings.issuers.isEmpty && settings.security == nil else {
       guard settings.loginAuthorities == nil else {
         throw StartFailure(
           "--login-authority needs a user file, and \(settings.users) does not exist",
           hint: "Add the users with ferry user add.")
       }
       file = nil
-      provider = TokenUsers()
+      (provider, roles) = try Users.stacks(settings.security, nil, TokenUsers(), world)
       return
     }
     let file = try ReloadedUsers(path: settings.users) { password, hash in
@@ -31,9 +35,25 @@ struct Users: Sendable {
       }
     }
     self.file = file
-    provider =
+    let users: any AuthenticationProvider =
       settings.loginAuthorities.map { CertificateUsers(file, authorities: $0, world: world) }
       ?? file
+    (provider, roles) = try Users.stacks(settings.security, users, users, world)
+  }
+
+  /// The security configurations of a file; without one, `plain` alone.
+  static func stacks(
+    _ path: String?, _ userFile: (any AuthenticationProvider)?,
+    _ plain: any AuthenticationProvider, _ world: World
+  ) throws -> (any AuthenticationProvider, RoleMapping) {
+    guard let path else { return (plain, RoleMapping()) }
+    let sources = SecurityFile.Sources(userFile: userFile) { authorities throws(ServerError) in
+      guard let userFile else { throw CertificateUsers.noUsers(authorities) }
+      return try CertificateUsers(userFile, file: authorities, world: world)
+    }
+    let read = try SecurityFile(path: path, sources)
+    let configurations = SecurityConfigurations(read.configurations, world: world)
+    return (configurations, RoleMapping(read.roles) { configurations.domain(of: $0) })
   }
 
   var records: [UserRecord] { file?.records ?? [] }

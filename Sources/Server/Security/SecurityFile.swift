@@ -1,0 +1,87 @@
+import FerryHTTPClient
+import FerryJSON
+public import FerryServer
+import FerryWorld
+import Glibc
+
+/// The security configurations of a server, from a JSON file that only its owner can read.
+public struct SecurityFile: Sendable {
+  public let configurations: [SecurityConfigurations.Configuration]
+  public let roles: [String: [String: [String: RoleMapping.Rule]]]
+
+  /// What other parts of a server give to providers of the file.
+  public struct Sources: Sendable {
+    /// The users of the user file; nil: there is none.
+    public var userFile: (any AuthenticationProvider)?
+    /// Users who log in with certificates of the authorities in a file.
+    public var certificates:
+      @Sendable (_ authorities: String) throws(ServerError) -> any AuthenticationProvider
+
+    public init(
+      userFile: (any AuthenticationProvider)?,
+      certificates:
+        @escaping @Sendable (_ authorities: String) throws(ServerError) ->
+        any AuthenticationProvider
+    ) {
+      self.userFile = userFile
+      self.certificates = certificates
+    }
+  }
+
+  private static let mostBytes: Int = 1 << 20
+
+  /// Reads the file. It may hold passwords: others must not be able to read it. Throws `badUserFile`.
+  public init(path: String, _ sources: Sources) throws(ServerError) {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw SecurityFile.fault(
+        "the security file \(path) cannot be read", "Name a file that exists (--security).")
+    }
+    defer { close(descriptor) }
+    var facts = stat()
+    guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG,
+      facts.st_size <= SecurityFile.mostBytes
+    else {
+      throw SecurityFile.fault(
+        "\(path) is not a file of at most 1 MB", "Name a file (--security).")
+    }
+    guard facts.st_mode & 0o077 == 0 else {
+      throw SecurityFile.fault(
+        "others can read the security file \(path), and it may hold passwords",
+        "Type: chmod 600 \(path)")
+    }
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 65_536)
+    while case let count = read(descriptor, &piece, piece.count), count > 0 {
+      bytes += piece.prefix(count)
+    }
+    try self.init(bytes, name: path, sources)
+  }
+
+  public init(_ bytes: [UInt8], name: String, _ sources: Sources) throws(ServerError) {
+    let root: JSONNode
+    do { root = try JSONNode.parse(bytes) } catch {
+      throw SecurityFile.fault(
+        "\(name):\(TextPlace(offset: error.offset, in: bytes)): \(error.problem)")
+    }
+    let reader = SecurityFileReader(name: name, bytes: bytes, sources: sources)
+    try reader.check(root, ["configurations", "roles"], "the security file")
+    var configurations: [SecurityConfigurations.Configuration] = []
+    for node in root["configurations"]?.array ?? [] {
+      let configuration = try reader.configuration(node)
+      guard !configurations.contains(where: { $0.name == configuration.name }) else {
+        throw reader.fault(node, "there are two configurations named \(configuration.name)")
+      }
+      configurations.append(configuration)
+    }
+    guard !configurations.isEmpty else {
+      throw reader.fault(root, "no configuration is named")
+    }
+    self.configurations = configurations
+    roles = try reader.roles(root["roles"], domains: Set(configurations.map(\.domain)))
+  }
+
+  static func fault(_ text: String, _ hint: String = "Correct the file.") -> ServerError {
+    ServerError(.badUserFile, text, hint: hint)
+  }
+}

@@ -1,0 +1,86 @@
+import FerryArguments
+import FerryHTTP
+import FerryHTTPServer
+import FerryIssuers
+import FerryProxy
+import FerryServer
+import FerryWorld
+import Foundation
+
+/// The gateway of a server, alone or beside its packages.
+struct GatewaySetup: Sendable {
+  let file: GatewayFile
+  private let data: String
+  private let proxies: Set<String>
+  /// Nil where nobody looks at certificates of callers.
+  let clients: ClientAuthorities?
+
+  /// First parts of paths that a server with packages answers itself.
+  private static let taken: Set = ["ferry", "health", "metrics", "odata"]
+
+  /// `data`: the folder of the access log. `besidePackages`: whether the server answers for itself too.
+  init(
+    path: String, data: String, proxies: Set<String>, besidePackages: Bool, world: World
+  ) throws {
+    file = try GatewayFile(path: path)
+    self.data = data
+    self.proxies = proxies
+    for service in file.services
+    where besidePackages && GatewaySetup.taken.contains(service.name.lowercased()) {
+      throw StartFailure(
+        "the gateway file \(path) has a service named \(service.name), and the server itself answers there",
+        hint: "Give the service another name, or start a server of its own for the packages.")
+    }
+    clients = try file.clientCertificates.map {
+      try ClientAuthorities(
+        authorities: $0.authorities, revocations: $0.revocations, world: world)
+    }
+  }
+
+  /// Whether a path is that of a service.
+  func isMeant(by request: HTTPRequest) -> Bool {
+    let name = request.path.dropFirst().prefix { $0 != "/" }
+    return file.services.contains { $0.name == name }
+  }
+
+  /// `tokens`: whether issuers let users in.
+  func make(_ logins: BasicLogins, tokens: Bool, world: World) throws -> (Gateway, AccessLog) {
+    let log = try AccessLog(path: "\(data)/access.jsonl", world: world)
+    let clients = clients
+    let certificates = file.clientCertificates.flatMap { settings in
+      clients.map { clients in
+        GatewayCertificates(
+          requiredFrom: settings.requiredFrom, comeThroughProxies: settings.comeThroughProxies
+        ) { clients.refusal(of: $0) }
+      }
+    }
+    let gateway = Gateway(
+      file, world: world, log: log, proxies: TrustedProxies(proxies, field: file.proxyField),
+      certificates: certificates
+    ) { attempt in
+      do throws(ServerError) {
+        let record: UserRecord?
+        switch attempt.proof {
+        case .password(let user, let password):
+          record = try await logins.login(
+            user: user, password: password, attempt.headers, at: attempt.service,
+            from: attempt.address)
+        case .token(let token):
+          record = tokens ? try await logins.login(token: token, at: attempt.service) : nil
+        case .certificate(let der):
+          record = clients?.userName(in: der).flatMap {
+            logins.user(named: $0, at: attempt.service)
+          }
+        }
+        guard let record else { return .refused }
+        return .user(GatewayUser(name: record.name, roles: record.roles))
+      } catch {
+        guard error.isTransient else { return .refused }
+        let seconds = error.retryAfterSeconds ?? 2
+        let isGuess = [.tooManyGuesses, .tooManyLogins].contains(error.code)
+        return isGuess ? .later(seconds: seconds) : .away(seconds: seconds)
+      }
+    }
+    return (gateway, log)
+  }
+}

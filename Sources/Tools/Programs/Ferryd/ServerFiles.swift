@@ -1,0 +1,79 @@
+import FerryArguments
+import FerryHTTPServer
+import FerryIssuers
+import FerryProxy
+import FerryServer
+import FerryWorld
+import Foundation
+
+/// Certificate and key of a server, as files that are read again while it runs.
+struct IdentityFiles: Sendable {
+  private let certificate: String
+  private let key: String
+
+  /// Nil where the command line names none.
+  init?(_ arguments: Arguments) throws {
+    let certificate = try arguments.value("certificate")
+    let key = try arguments.value("key")
+    guard certificate != nil || key != nil else { return nil }
+    guard let certificate, let key else {
+      throw UsageError(
+        "--certificate and --key belong together", hint: "Name both files, or none.")
+    }
+    self.certificate = certificate
+    self.key = key
+  }
+
+  /// `clients`: whose certificates callers are asked for.
+  func read(_ clients: ClientAuthorities?) throws -> TLSIdentity {
+    TLSIdentity(
+      certificates: try text(certificate), key: try text(key), clientAuthorities: clients?.pem)
+  }
+
+  private func text(_ path: String) throws -> String {
+    guard let bytes = FileManager.default.contents(atPath: path) else {
+      throw StartFailure(
+        "the file \(path) cannot be read", hint: "Name a file that exists and is readable.")
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+/// What SIGHUP makes a running server do: a new access log, and certificates and revocation lists as
+/// their files are now. What cannot be read is logged, and that of before stays.
+struct HangUpSignal: Sendable {
+  let server: HTTPServer
+  let identity: IdentityFiles?
+  let clients: ClientAuthorities?
+  let access: AccessLog?
+  let log: any Log
+
+  /// From now on, for as long as the process lives.
+  func install() {
+    signal(SIGHUP, SIG_IGN)
+    let queue = DispatchQueue(label: "ferry-hangup")
+    let source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: queue)
+    source.setEventHandler { perform() }
+    source.resume()
+    // It ends with the process.
+    _ = Unmanaged.passRetained(source as AnyObject)
+  }
+
+  private func perform() {
+    attempt("the access log") { try access?.reopen() }
+    attempt("the authorities of clients") { try clients?.reload() }
+    attempt("the certificate") {
+      guard let identity else { return }
+      try server.change(to: try identity.read(clients))
+    }
+    log.info("files were read again")
+  }
+
+  private func attempt(_ what: String, _ body: () throws -> Void) {
+    do { try body() } catch {
+      log.error(
+        "a file cannot be read again; what was read before stays", ("what", what),
+        ("reason", "\(error)"))
+    }
+  }
+}
