@@ -371,7 +371,7 @@ let testTargets: [Target] = [
     "FerryServerTests", "ServerTests",
     [
       "FerryServer", "FerrySQLiteStore", "FerryConformance", "FerryStoreConformance",
-      "FerryConnector", "FerryHTTP",
+      "FerryConnector", "FerryMemoryConnector", "FerryHTTP",
       "FerryWire", "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLite", "FerryCrypto",
       "FerryFaultVFS", "FerryCompression", "FerryTrace",
     ]),
@@ -488,9 +488,18 @@ var products: [Product] = [
       "FerryPostgreSQLReading", "Tools/PostgreSQLReading",
       // Which types a column can hold (Decision 0106).
       ["FerryGenerator", "FerryModel", "FerryPostgreSQL", "FerryPostgreSQLConnector"]),
+    // The connections of a server to business systems, and as whom it asks them (Decision 0121).
+    module(
+      "FerryConnections", "Tools/Connections",
+      [
+        "FerryModel", "FerryJSON", "FerryWorld", "FerryHTTP", "FerryHTTPClient", "FerryCrypto",
+        "FerryConnector", "FerryServer", "FerrySQLite", "FerrySQLConnector", "FerryPostgreSQL",
+        "FerryPostgreSQLConnector", "FerryODataConnector",
+      ]),
     program(
       "Ferryd", "Sources/Tools/Programs/Ferryd",
       [
+        "FerryConnections",
         "FerryArguments", "FerryServer", "FerrySQLiteStore", "FerryHTTPServer", "FerryHTTP",
         "FerryIssuers", "FerryHTTPClient", "FerryPasswords", "FerryCertificates", "FerryProxy",
         "FerrySecurity",
@@ -502,6 +511,7 @@ var products: [Product] = [
     program(
       "FerryCommand", "Sources/Tools/Programs/FerryCommand",
       [
+        "FerryConnections", "FerryConnector",
         "FerryArguments", "FerryGenerator", "FerryModel", "FerryJSON",
         "FerryODataShell", "FerryOData", "FerryODataClient", "FerryODataReading", "FerryHTTP",
         "FerryHTTPClient", "FerryHTTPServer", "FerryOpenID", "FerryIssuers", "FerryServer",
@@ -540,6 +550,12 @@ var products: [Product] = [
         "FerrySQLite", "FerrySQLiteStore", "FerryWorld", "FerryLogger",
       ]),
     tests("FerryPasswordsTests", "PasswordsTests", ["FerryPasswords"]),
+    tests(
+      "FerryConnectionsTests", "ConnectionsTests",
+      [
+        "FerryConnections", "FerryConnector", "FerryModel", "FerryJSON", "FerryHTTP",
+        "FerryHTTPClient", "FerryCrypto", "FerryWorld",
+      ]),
     tests(
       "FerryPostgreSQLTests", "PostgreSQLTests",
       [

@@ -44,6 +44,11 @@ struct ConnectorSuiteTests {
     #expect(one.failures(on: MemoryStage(notesChanges: true)) == [])
   }
 
+  @Test("Memory that performs as the user", arguments: ConnectorSuite.cases)
+  func memoryAsUser(_ one: ConnectorCase) {
+    #expect(one.failures(on: MemoryStage(credentials: CredentialOfAnna())) == [])
+  }
+
   @Test(
     "The suite finds each bug that is planted in a connector", arguments: ConnectorFlaw.allCases)
   func flawed(_ flaw: ConnectorFlaw) throws {
@@ -54,6 +59,7 @@ struct ConnectorSuiteTests {
         case .absentOutsideScope: MemoryStage()
         case .deltaLinkBeforeRows:
           try SQLiteStage(remembersOperations: true, isPrepared: true)
+        case .userAsTechnical: MemoryStage(credentials: CredentialOfAnna())
         }
       return !one.failures(on: FlawedStage(stage, flaw)).isEmpty
     }

@@ -113,10 +113,13 @@ final class MemoryStage: ConnectorStage {
   var remembersOperations: Bool { business.remembersOperations }
   let keepsContents: Bool = true
   let business: MemoryBusiness
+  private let credentials: (any CredentialSource)?
 
   init(
-    isTransactional: Bool = true, remembersOperations: Bool = true, notesChanges: Bool = false
+    isTransactional: Bool = true, remembersOperations: Bool = true, notesChanges: Bool = false,
+    credentials: (any CredentialSource)? = nil
   ) {
+    self.credentials = credentials
     let seats = MemoryRule { effect, transaction in
       guard effect.entity == "Booking", effect.before == nil, let booking = effect.after,
         let key = Optional(ObjectKey([booking[1]])), var flight = transaction.row("Flight", key),
@@ -135,7 +138,10 @@ final class MemoryStage: ConnectorStage {
     for (entity, rows) in ConnectorSuite.rows { business.insert(entity.name, rows) }
   }
 
-  func connector() -> any Connector { MemoryConnector(business) }
+  func connector() -> any Connector { MemoryConnector(business, credentials: credentials) }
+
+  var sendsAsUser: Bool { credentials != nil }
+  var performers: [String?] { business.performers }
 
   func changeByOther(_ entity: Entity, _ key: ObjectKey, _ changed: [Int: AttributeValue]) {
     business.changeByOther { transaction in
@@ -148,6 +154,13 @@ final class MemoryStage: ConnectorStage {
   func deleteByOther(_ entity: Entity, _ key: ObjectKey) -> Bool {
     business.changeByOther { $0.write(entity.name, key, nil) }
     return true
+  }
+}
+
+/// A password of anna, and of nobody else but the technical user.
+struct CredentialOfAnna: CredentialSource {
+  func credential(for user: String?, insteadOf rejected: Credential?) -> Credential? {
+    user == "bill" ? nil : Credential(.password(user: user ?? "ferry", password: "secret"))
   }
 }
 
@@ -164,6 +177,8 @@ final class FlawedStage: ConnectorStage {
   var isTransactional: Bool { inner.isTransactional }
   var remembersOperations: Bool { inner.remembersOperations }
   var keepsContents: Bool { inner.keepsContents }
+  var sendsAsUser: Bool { inner.sendsAsUser }
+  var performers: [String?] { inner.performers }
 
   func connector() throws -> any Connector {
     FlawedConnector(try inner.connector(), [], own: [flaw])

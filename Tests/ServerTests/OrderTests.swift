@@ -144,9 +144,9 @@ import Testing
     let look = bench.service.beginLook()
     bench.service.endLook(look, needsLoad: true)
     #expect(try bench.load().doubtedPartitions.count == 1)
-    #expect(bench.service.intake.freshness.completed < look)
+    #expect(bench.service.intake.followed[0].freshness.completed < look)
     #expect(try bench.load().deletedRows == 15)
-    #expect(bench.service.intake.freshness.completed == look)
+    #expect(bench.service.intake.followed[0].freshness.completed == look)
   }
 
   @Test("A load that broke changes nothing")

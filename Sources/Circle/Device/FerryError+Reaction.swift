@@ -77,5 +77,6 @@ extension FerryError.Code {
   /// A change that cannot be sent for this reason stays pending, and holds up nothing else.
   package var keepsChange: Bool {
     self == .tooLarge || self == .invalidReference || self == .notDownloaded
+      || self == .operationNotAllowed
   }
 }

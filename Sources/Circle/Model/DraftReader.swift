@@ -61,6 +61,7 @@ struct DraftReader {
     entity.roles = roles(fields)
     if flag(fields, "blindWrites") { entity.blindWrites = fields["blindWrites"]?.place }
     entity.documentation = text(fields, "documentation")
+    entity.connection = text(fields, "connection")
     // What stays on the device comes last, so that places on the wire are places on the device.
     entity.attributes =
       entity.attributes.filter { !$0.isClientOnly } + entity.attributes.filter(\.isClientOnly)

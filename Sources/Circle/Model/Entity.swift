@@ -39,6 +39,8 @@ public final class Entity: Sendable, Hashable {
   public let allowsBlindWrites: Bool
   /// What its objects are, for people who read the generated type; nil where the model says nothing.
   public let documentation: String?
+  /// The name of the server's connection to the business system that has its rows; nil: the default one.
+  public let connection: String?
   private let positions: [String: Int]
 
   public init(
@@ -46,7 +48,7 @@ public final class Entity: Sendable, Hashable {
     relationships: [Relationship], operations: Set<OperationKind>, partition: PartitionRule?,
     group: String, unique: [[Int]] = [], ownsChildren: Bool = false, isClientOnly: Bool = false,
     performs: [String]? = nil, queries: [ObjectQuery] = [], roles: EntityRoles = EntityRoles(),
-    allowsBlindWrites: Bool = false, documentation: String? = nil
+    allowsBlindWrites: Bool = false, documentation: String? = nil, connection: String? = nil
   ) {
     precondition(
       !key.isEmpty && key.allSatisfy(attributes.indices.contains), "key of \(name): \(key)")
@@ -71,6 +73,7 @@ public final class Entity: Sendable, Hashable {
     self.roles = roles
     self.allowsBlindWrites = allowsBlindWrites
     self.documentation = documentation
+    self.connection = connection
     var positions: [String: Int] = [:]
     for (position, attribute) in attributes.enumerated() { positions[attribute.name] = position }
     self.positions = positions
@@ -87,7 +90,7 @@ public final class Entity: Sendable, Hashable {
         && left.ownsChildren == right.ownsChildren && left.isClientOnly == right.isClientOnly
         && left.performs == right.performs && left.queries == right.queries
         && left.roles == right.roles && left.allowsBlindWrites == right.allowsBlindWrites
-        && left.documentation == right.documentation
+        && left.documentation == right.documentation && left.connection == right.connection
   }
 
   public func hash(into hasher: inout Hasher) {
@@ -103,6 +106,9 @@ public final class Entity: Sendable, Hashable {
     relationships.first { $0.name == name }
   }
 
+  /// The connection as messages name it.
+  public var shownConnection: String { connection.map { "\"\($0)\"" } ?? "the default connection" }
+
   /// Whether its create is an operation of the business system, and there are no rows.
   public var isOperation: Bool { performs != nil }
 
@@ -114,7 +120,7 @@ public final class Entity: Sendable, Hashable {
       keyOrigin: keyOrigin, relationships: relationships, operations: operations,
       partition: partition, group: group, unique: unique, ownsChildren: ownsChildren,
       isClientOnly: isClientOnly, performs: performs, queries: queries, roles: roles,
-      allowsBlindWrites: allowsBlindWrites, documentation: documentation)
+      allowsBlindWrites: allowsBlindWrites, documentation: documentation, connection: connection)
   }
 
   /// The relationship to the object that these are parts of; nil where they stand alone.

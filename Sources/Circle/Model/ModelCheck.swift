@@ -24,6 +24,7 @@ struct ModelCheck {
       checkPerforms(entity)
       checkQueries(entity)
       checkComposite(entity)
+      checkConnection(entity)
     }
     checkComplexTypes()
     checkMembers()

@@ -39,6 +39,7 @@ struct DraftEntity {
   /// Where the model allows blind writes; nil where it does not.
   var blindWrites: ModelPlace?
   var documentation: Placed<String>?
+  var connection: Placed<String>?
 
   var shownName: String { name?.content ?? "without a name" }
 

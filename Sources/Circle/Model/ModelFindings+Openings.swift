@@ -100,7 +100,7 @@ extension ModelFindings {
 
 extension DraftEntity {
   /// Whether neither a partition rule nor roles say who gets its objects.
-  fileprivate var isForEveryone: Bool {
+  var isForEveryone: Bool {
     partition == nil && !roles.contains { $0.permission == .read }
   }
 

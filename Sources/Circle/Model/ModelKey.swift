@@ -19,7 +19,7 @@ public struct ModelKey: Sendable, Hashable {
     ModelKey("attributes", required: true), ModelKey("key", required: true), ModelKey("keyOrigin"),
     ModelKey("unique"), ModelKey("relationships"), ModelKey("operations"), ModelKey("partition"),
     ModelKey("roles"), ModelKey("clientOnly"), ModelKey("performs"), ModelKey("queries"),
-    ModelKey("blindWrites"), ModelKey("documentation"),
+    ModelKey("blindWrites"), ModelKey("documentation"), ModelKey("connection"),
   ]
 
   public static let attribute: [ModelKey] = [

@@ -115,7 +115,8 @@ extension DraftEntity {
       roles: EntityRoles(
         Dictionary(
           roles.map { ($0.permission, $0.roles.map(\.content)) }, uniquingKeysWith: +)),
-      allowsBlindWrites: blindWrites != nil, documentation: documentation?.content)
+      allowsBlindWrites: blindWrites != nil, documentation: documentation?.content,
+      connection: connection?.content)
   }
 }
 

@@ -8,8 +8,8 @@ public enum ModelWriter {
   /// The text of the file, ending with a line feed; `ModelReader` reads back an equal package.
   ///
   /// `source` names the business system for the server, such as `sqlite:shop.db`. `documented` is
-  /// false for a text that only programs compare: what people read changes no data, and lists of
-  /// values are only looked at when an app saves.
+  /// false for a text that only programs compare: what people read changes no data, lists of values are
+  /// only looked at when an app saves, and connections are the server's.
   public static func text(
     of package: Package, schema: String? = schemaFile, source: String? = nil,
     documented: Bool = true
@@ -57,6 +57,9 @@ public enum ModelWriter {
     var parts: [[String]] = [["\"name\": \(quote(entity.name))"]]
     if documented, let documentation = entity.documentation {
       parts.append(["\"documentation\": \(quote(documentation))"])
+    }
+    if documented, let connection = entity.connection {
+      parts.append(["\"connection\": \(quote(connection))"])
     }
     parts += [
       ["\"table\": \(quote(entity.table))"],

@@ -25,6 +25,7 @@ extension CallbackHandler {
     case .accepted(let object): onReplaySuccess(object)
     case .refused(let object): onReplayFailure(object)
     case .unknown(let object): onReplayUnknown(object)
+    case .waiting(let object, let reason): onReplayWaiting(object, reason)
     case .committed: onTransactionCommit()
     case .rolledBack: onTransactionRollback()
     case .storageLow: onStorageSpaceLow()

@@ -134,6 +134,8 @@ public protocol CallbackHandler: StepHandler {
   func onReplayFailure(_ object: ReplayedObject)
   /// Nobody knows yet whether the change was done.
   func onReplayUnknown(_ object: ReplayedObject)
+  /// The change waits for what somebody else must bring; nothing is refused.
+  func onReplayWaiting(_ object: ReplayedObject, _ reason: WaitReason)
 
   // The local database.
 
@@ -186,6 +188,7 @@ extension CallbackHandler {
   public func onReplaySuccess(_ object: ReplayedObject) {}
   public func onReplayFailure(_ object: ReplayedObject) {}
   public func onReplayUnknown(_ object: ReplayedObject) {}
+  public func onReplayWaiting(_ object: ReplayedObject, _ reason: WaitReason) {}
   public func onTransactionCommit() {}
   public func onTransactionRollback() {}
   public func onStorageSpaceLow() {}

@@ -92,6 +92,23 @@ extension PartitionPlace {
   }
 }
 
+extension WaitingOperation {
+  init(_ scanner: inout JSONScanner) throws(JSONError) {
+    var id: OperationID?
+    var reason = ""
+    try scanner.enterObject()
+    while let key = try scanner.nextKey() {
+      switch key {
+      case "id": id = OperationID(try scanner.id(of: key))
+      case "for": reason = try scanner.name(of: key)
+      default: try scanner.skipValue()
+      }
+    }
+    guard let id else { throw scanner.failure("an operation that waits has no id") }
+    self.init(id: id, reason: reason)
+  }
+}
+
 extension Checkpoint {
   var json: [UInt8] {
     var writer = JSONWriter()
@@ -122,6 +139,15 @@ extension Checkpoint {
       if let seconds = load.remainingSeconds { writer.field("remainingSeconds", seconds) }
       writer.endObject()
     }
+    if !waiting.isEmpty {
+      writer.key("waiting")
+      writer.array(waiting) { writer, operation in
+        writer.beginObject()
+        writer.field("id", operation.id.text)
+        writer.field("for", operation.reason)
+        writer.endObject()
+      }
+    }
     writer.endObject()
     return writer.bytes
   }
@@ -149,6 +175,10 @@ extension Checkpoint {
       // One that is not known yet says no more than none.
       case "currency": currency = Currency(rawValue: try scanner.string())
       case "load": load = try LoadStanding(&scanner)
+      case "waiting":
+        waiting = try scanner.list(of: key, atMost: WireLimits.answersInMessage) {
+          scanner throws(JSONError) in try WaitingOperation(&scanner)
+        }
       default: try scanner.skipValue()
       }
     }

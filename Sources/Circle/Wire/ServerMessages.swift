@@ -89,6 +89,8 @@ public struct Checkpoint: Sendable, Equatable {
   public var currency: Currency?
   /// How far the load is that `unavailable` waits for; nil where the server cannot say.
   public var load: LoadStanding?
+  /// The device's operations on entities of the group that wait for what others must bring.
+  public var waiting: [WaitingOperation] = []
 
   public init(
     group: String, era: String, version: Int64, partitions: [PartitionSum], answers: [Answer],
@@ -101,6 +103,18 @@ public struct Checkpoint: Sendable, Equatable {
     self.answers = answers
     self.rightsVersion = rightsVersion
     self.unavailable = unavailable
+  }
+}
+
+/// An operation of which nothing was done and nothing is refused.
+public struct WaitingOperation: Sendable, Equatable {
+  public let id: OperationID
+  /// What it waits for, a word such as `credential`; a device need not know it.
+  public let reason: String
+
+  public init(id: OperationID, reason: String) {
+    self.id = id
+    self.reason = reason
   }
 }
 

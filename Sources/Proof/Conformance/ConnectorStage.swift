@@ -18,6 +18,11 @@ public protocol ConnectorStage: AnyObject {
   func connector() throws -> any Connector
   /// Someone else changes attributes of a row, behind every connector's back.
   func changeByOther(_ entity: Entity, _ key: ObjectKey, _ changed: [Int: AttributeValue]) throws
+  /// Whether operations are sent as their users: `anna` has a credential, and `bill` has none. False if
+  /// not said.
+  var sendsAsUser: Bool { get }
+  /// As whom the business system was changed, in this order; nil is the technical user.
+  var performers: [String?] { get }
   /// Someone else deletes a row. False where the stage cannot do that; so if not said.
   func deleteByOther(_ entity: Entity, _ key: ObjectKey) throws -> Bool
 }
@@ -26,6 +31,8 @@ extension ConnectorStage {
   public var keepsContents: Bool { false }
   public var takesUnfitValues: Bool { true }
   public func deleteByOther(_ entity: Entity, _ key: ObjectKey) throws -> Bool { false }
+  public var sendsAsUser: Bool { false }
+  public var performers: [String?] { [] }
 
   /// The model that the connector serves.
   public var package: Package {
@@ -88,11 +95,12 @@ final class ConnectorProof {
     _ kind: OperationKind, _ entity: Entity, _ key: ObjectKey? = nil,
     _ changed: [String: AttributeValue] = [:],
     base: [String: AttributeValue] = [:], temporaryKey: ObjectKey? = nil,
-    contents: [Int: ConnectorContent] = [:]
+    contents: [Int: ConnectorContent] = [:], user: String? = nil
   ) -> ConnectorOperation {
     ConnectorOperation(
       id: newID(), entity: entity, kind: kind, key: key, changed: positions(changed, entity),
-      base: positions(base, entity), temporaryKey: temporaryKey, contents: contents)
+      base: positions(base, entity), temporaryKey: temporaryKey, contents: contents,
+      user: user ?? (stage.sendsAsUser ? "anna" : nil))
   }
 
   func positions(_ values: [String: AttributeValue], _ entity: Entity) -> [Int: AttributeValue] {

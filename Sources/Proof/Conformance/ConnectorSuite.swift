@@ -90,7 +90,7 @@ public enum ConnectorSuite {
   public static func noSeat(flight: String) -> String { "Flight \(flight) has no seat left" }
 
   public static let cases: [ConnectorCase] =
-    changes + refusals + rights + memory + looking + abilities + contents + unfit
+    changes + refusals + rights + memory + looking + abilities + contents + unfit + users
 
   static let seventeen: ObjectKey = ObjectKey([.integer(17)])
   static let eighteen: ObjectKey = ObjectKey([.integer(18)])

@@ -10,6 +10,8 @@ package enum ConnectorFlaw: String, CaseIterable {
   case absentOutsideScope
   /// The new place in the changes is given without what was changed before it.
   case deltaLinkBeforeRows
+  /// What waits for a credential of its user is sent as the technical user.
+  case userAsTechnical
 }
 
 /// A wrapper that plants bugs in a connector.
@@ -53,10 +55,22 @@ package final class FlawedConnector: Connector {
     let group = FlawedConnector.spoiled(group, flaws)
     let isInParts = flaws.contains(.groupInParts) && group.count > 1
     let result = isInParts ? performInParts(group) : inner.perform(group)
+    if ownFlaws.contains(.userAsTechnical), case .waits = result {
+      return inner.perform(FlawedConnector.withoutUser(group))
+    }
     if flaws.contains(.retryUnknown), case .unknown(let reason) = result {
       return .notDone(reason: reason)
     }
     return result
+  }
+
+  private static func withoutUser(_ group: [ConnectorOperation]) -> [ConnectorOperation] {
+    group.map { operation in
+      ConnectorOperation(
+        id: operation.id, entity: operation.entity, kind: operation.kind, key: operation.key,
+        changed: operation.changed, base: operation.base, temporaryKey: operation.temporaryKey,
+        contents: operation.contents, judge: operation.judge, user: nil)
+    }
   }
 
   private func performInParts(_ group: [ConnectorOperation]) -> PerformResult {

@@ -180,8 +180,10 @@ extension StoreDecorator {
     try inner.name(ofRow: id)
   }
 
-  package func closeLoad(_ transaction: NumberedTransaction) throws(StoreError) -> Set<Int64> {
-    try inner.closeLoad(transaction)
+  package func closeLoad(
+    _ transaction: NumberedTransaction, of entities: [String]?
+  ) throws(StoreError) -> Set<Int64> {
+    try inner.closeLoad(transaction, of: entities)
   }
 
   package func sourceCursor() throws(StoreError) -> String? {

@@ -158,7 +158,9 @@ extension PostgreSQLStore {
   }
 
   /// Partitions are loaded with their package: one that another node makes meanwhile is too.
-  package func closeLoad(_ transaction: NumberedTransaction) throws(StoreError) -> Set<Int64> {
+  package func closeLoad(
+    _ transaction: NumberedTransaction, of entities: [String]?
+  ) throws(StoreError) -> Set<Int64> {
     let isFirst = try !isLoaded()
     var requests: [PostgreSQLConnection.Request] = []
     var fresh: Set<Int64> = []
@@ -174,10 +176,19 @@ extension PostgreSQLStore {
           [.integer(transaction.version), number]),
       ]
     }
+    if let entities {
+      requests += entities.map { entity in
+        PostgreSQLConnection.Request(
+          "DELETE FROM ferry_store.rejected WHERE package = $1 AND entity = $2",
+          [number, .exact(entity)])
+      }
+    } else {
+      requests.append(
+        PostgreSQLConnection.Request(
+          "DELETE FROM ferry_store.rejected WHERE package = $1", [number]))
+    }
     try lead(
       requests + [
-        PostgreSQLConnection.Request(
-          "DELETE FROM ferry_store.rejected WHERE package = $1", [number]),
         PostgreSQLConnection.Request(
           """
           INSERT INTO ferry_store.rejected

@@ -148,7 +148,9 @@ extension SQLiteStore {
     return (RowName(entity, ObjectKey(text: key)), version)
   }
 
-  package func closeLoad(_ transaction: NumberedTransaction) throws(StoreError) -> Set<Int64> {
+  package func closeLoad(
+    _ transaction: NumberedTransaction, of entities: [String]?
+  ) throws(StoreError) -> Set<Int64> {
     let isFirst = try !isLoaded()
     if isFirst { transaction.hasWritten = true }
     return try sql { () throws(SQLiteError) in
@@ -161,7 +163,14 @@ extension SQLiteStore {
           "UPDATE partition SET loaded = 1, version = ? WHERE package = ? AND loaded = 0",
           .integer(transaction.version), number)
       }
-      try writer.run("DELETE FROM rejected WHERE package = ?", number)
+      if let entities {
+        for entity in entities {
+          try writer.run(
+            "DELETE FROM rejected WHERE package = ? AND entity = ?", number, .text(entity))
+        }
+      } else {
+        try writer.run("DELETE FROM rejected WHERE package = ?", number)
+      }
       try writer.run(
         """
         INSERT INTO rejected (package, entity, key, attribute, reason)

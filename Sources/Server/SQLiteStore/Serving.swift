@@ -32,11 +32,23 @@ extension PackageHost {
     on loop: (any TaskExecutor)? = nil, connector: () -> sending any Connector
   ) async throws(ServerError) -> PackageHost {
     try await start(
+      package, folder: folder, doorkeeper: doorkeeper, world: world, limits: limits,
+      proxies: proxies, on: loop, connectors: { _ in connector() })
+  }
+
+  /// The same over several connections: `connectors` gets the name of one in the model.
+  package static func start(
+    _ package: Package, folder: String, doorkeeper: Doorkeeper, world: World,
+    limits: ServiceLimits = .standard, proxies: Set<String> = [],
+    on loop: (any TaskExecutor)? = nil,
+    connectors: (_ connection: String?) -> sending any Connector
+  ) async throws(ServerError) -> PackageHost {
+    try await start(
       package, audit: AuditLog(path: "\(folder)/audit.jsonl", world: world),
       doorkeeper: doorkeeper, world: world, limits: limits, proxies: proxies, on: loop,
       store: { package throws(ServerError) in
         try SQLiteStore(folder: folder, package: package, world: world)
-      }, connector: connector)
+      }, connectors: connectors)
   }
 }
 
@@ -66,16 +78,18 @@ public struct SQLiteServer: Sendable {
     _ = try await threads.confined { () throws(ServerError) in try file.value.settle() }
   }
 
-  /// Begins to serve a package, as `PackageHost.start` does.
+  /// Begins to serve a package, as `PackageHost.start` does. `connectors` gets the name of a connection
+  /// in the model; nil is the default one.
   public func start(
     _ package: Package, doorkeeper: Doorkeeper, world: World, limits: ServiceLimits,
-    proxies: Set<String>, on loop: (any TaskExecutor)?, connector: () -> sending any Connector
+    proxies: Set<String>, on loop: (any TaskExecutor)?,
+    connectors: (_ connection: String?) -> sending any Connector
   ) async throws(ServerError) -> PackageHost {
     let file = file
     return try await PackageHost.start(
       package, audit: audit, doorkeeper: doorkeeper, world: world, limits: limits,
       proxies: proxies, on: loop, threads: threads,
       store: { package throws(ServerError) in try SQLiteStore(file.value, package: package) },
-      connector: connector)
+      connectors: connectors)
   }
 }

@@ -24,6 +24,9 @@ public enum DatabaseEvent: Sendable {
   case refused(ObjectReference, Refusal)
   /// It is not known whether a change was performed.
   case unknown(ObjectReference)
+  /// A change waits for what somebody else must bring, such as a login at the business system. Nothing is
+  /// refused, and it is performed once that is there.
+  case waiting(ObjectReference, WaitReason)
   /// An import found no space on the disk. Saved changes are safe, and the import is tried again.
   case storageLow
   /// An import has space again.

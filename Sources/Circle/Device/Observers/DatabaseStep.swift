@@ -104,6 +104,9 @@ public enum DatabaseStep: Sendable {
   case refused(ReplayedObject)
   /// It is not known whether the change was performed.
   case unknown(ReplayedObject)
+  /// The change waits for what somebody else must bring, such as a login at the business system. Nothing
+  /// is refused. Reported once, and again after a start while it still waits.
+  case waiting(ReplayedObject, WaitReason)
 
   // The local database.
 

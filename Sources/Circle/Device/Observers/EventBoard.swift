@@ -50,6 +50,7 @@ package final class EventBoard: StepHandler {
     case .accepted(let object): post(.accepted(reference(object)))
     case .refused(let object): post(.refused(reference(object), Refusal(of: object.record)))
     case .unknown(let object): post(.unknown(reference(object)))
+    case .waiting(let object, let reason): post(.waiting(reference(object), reason))
     case .storageLow: post(.storageLow)
     case .storageRecovered: post(.storageRecovered)
     default: break

@@ -3,13 +3,26 @@ import FerrySQLite
 import FerryWire
 
 extension ChainSealing {
+  /// Nothing is performed as one in two business systems: one could refuse what the other did.
+  func checkConnections(_ members: [PendingOperation]) throws(FerryError) {
+    let entities = members.compactMap { store.model.entity(named: $0.entity) }
+    guard let first = entities.first,
+      let other = entities.first(where: { $0.connection != first.connection })
+    else { return }
+    throw FerryError(
+      .operationNotAllowed,
+      "changes of \(first.name) and \(other.name) are to be replayed as one, and their rows are in two "
+        + "business systems: \(first.shownConnection) and \(other.shownConnection)",
+      hint: "Change them in two transactions.", entity: first.name)
+  }
+
   /// What was submitted and had to wait cannot be sent as it is by now: the app hears of it as of a
   /// refusal of the business system, with a log record of code 422 that the device writes. It is
   /// pending, and can be corrected or cancelled.
   func refuse(
     _ members: [PendingOperation], for reason: FerryError
   ) throws(SQLiteError) {
-    let (store, connection) = (transaction.store, transaction.connection)
+    let connection = transaction.connection
     store.world.log.error("a change cannot be sent", ("reason", reason.description))
     for var member in members {
       (member.wanted, member.state) = (.no, .replayFailed)

@@ -8,7 +8,7 @@ package struct ChainSealing {
 
   package init(_ transaction: Transaction) { self.transaction = transaction }
 
-  private var store: Store { transaction.store }
+  var store: Store { transaction.store }
   private var connection: Connection { transaction.connection }
   var pending: PendingStore { PendingStore(store, connection) }
 
@@ -112,6 +112,7 @@ package struct ChainSealing {
         "\(ordered.count) changes are to be replayed as one, \(WireLimits.operationsInChain) can be",
         hint: "Change less in one transaction.", entity: first.entity)
     }
+    try checkConnections(ordered)
     for place in ordered.indices { ordered[place].chain = first.id }
     let payloads: [(member: PendingOperation, bytes: [UInt8])] = try ordered.enumerated().map {
       index, member throws(FerryError) in

@@ -231,8 +231,10 @@ extension NodeView: Store {
     try any { store throws(StoreError) in try store.name(ofRow: id) }
   }
 
-  func closeLoad(_ transaction: NumberedTransaction) throws(StoreError) -> Set<Int64> {
-    try lead { store throws(StoreError) in try store.closeLoad(transaction) }
+  func closeLoad(
+    _ transaction: NumberedTransaction, of entities: [String]?
+  ) throws(StoreError) -> Set<Int64> {
+    try lead { store throws(StoreError) in try store.closeLoad(transaction, of: entities) }
   }
 
   func sourceCursor() throws(StoreError) -> String? {

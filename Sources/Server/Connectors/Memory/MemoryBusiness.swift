@@ -23,6 +23,7 @@ public final class MemoryBusiness: Sendable {
     var notes: MemoryNotes?
     /// How many connectors have performed for each store.
     var terms: [String: Int] = [:]
+    var performers: [String?] = []
   }
 
   public let package: Package
@@ -82,6 +83,10 @@ public final class MemoryBusiness: Sendable {
   public func setOverlap(_ overlap: (@Sendable (Set<MemoryRowName>) -> MemoryChange?)?) {
     state.withLock { $0.overlap = overlap }
   }
+
+  /// As whom groups were performed by connectors with credentials; nil is the technical user.
+  public var performers: [String?] { state.withLock { $0.performers } }
+  func notePerformer(_ user: String?) { state.withLock { $0.performers.append(user) } }
 
   func fault(at call: MemoryCall) -> MemoryFault? {
     // Asked outside the lock: a fault may look at the business, or change it meanwhile.

@@ -21,6 +21,8 @@ public enum MemoryFault: Sendable, Hashable, CaseIterable {
 /// A connector to a business system in memory: what simulations and demonstrations use.
 public final class MemoryConnector: Connector {
   let business: MemoryBusiness
+  /// By which operations are performed as their users; nil: as the technical user.
+  private let credentials: (any CredentialSource)?
   private var ownCommits: Set<Int> = []
   private var commitsOfOthers: Int?
   private var hasCompared = false
@@ -35,7 +37,11 @@ public final class MemoryConnector: Connector {
       reportsDeletes: notes, snapshots: true)
   }
 
-  public init(_ business: MemoryBusiness) { self.business = business }
+  /// `credentials`: where operations are performed as their users.
+  public init(_ business: MemoryBusiness, credentials: (any CredentialSource)? = nil) {
+    self.business = business
+    self.credentials = credentials
+  }
 
   public func mismatches(with package: Package) throws(ConnectorError) -> [Mismatch] {
     package.entities.filter { business.package.entity(named: $0.name) != $0 }.map {
@@ -77,6 +83,15 @@ public final class MemoryConnector: Connector {
     guard mayPerform else {
       return .notDone(reason: "Another server performs for this store now.")
     }
+    if let credentials, let user = group.first?.user {
+      do throws(ConnectorError) {
+        guard try credentials.credential(for: user) != nil else {
+          return .waits(for: .credential(user))
+        }
+      } catch {
+        return .notDone(reason: error.description)
+      }
+    }
     let fault = business.fault(at: .perform)
     if fault == .away { return .notDone(reason: MemoryConnector.away.description) }
     if fault == .timeoutBeforeCommit { return .unknown(reason: "The line broke") }
@@ -88,6 +103,7 @@ public final class MemoryConnector: Connector {
       return .unknown(reason: "The line broke")
     }
     let (result, commits) = business.perform(group)
+    if credentials != nil { business.notePerformer(group.first?.user) }
     guard fault == nil else { return .unknown(reason: "The line broke") }
     ownCommits.formUnion(commits)
     return result

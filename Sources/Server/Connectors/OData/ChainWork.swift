@@ -119,7 +119,8 @@ struct ChainWork {
     if operations[place].kind == .delete {
       return RowImage(entity: form.entity.name, key: key, values: nil)
     }
-    if let known = images[place], known.key == key { return known }
+    if desk.user == nil, let known = images[place], known.key == key { return known }
+    guard let desk = try? desk.asTechnical() else { return nil }
     switch desk.read(form, key) {
     case .there(_, let image): return image
     case .absent: return RowImage(entity: form.entity.name, key: key, values: nil)

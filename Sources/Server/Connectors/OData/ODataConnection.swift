@@ -22,6 +22,9 @@ public final class ODataConnection: Sendable {
   private let changeSets: Bool?
   private let language: String?
   private let credentials: (any CredentialSource)?
+  /// Whether changes are sent as the users who made them, and not as the technical user.
+  let sendsAsUser: Bool
+  private let deadlines: TransportDeadlines
   private let transport: any Transport
   private let state: Mutex<State>
 
@@ -29,6 +32,8 @@ public final class ODataConnection: Sendable {
     var service: ODataService?
     /// Of each user; of the technical one under "".
     var sessions: [String: ODataSession] = [:]
+    /// With what each user's session was made; without the technical one.
+    var userCredentials: [String: Credential] = [:]
     /// Whether the service is known to write on a condition, by the name of a set.
     var proofs: [String: Bool] = [:]
     /// Why chains are sent one by one although the service declares change sets.
@@ -61,9 +66,14 @@ public final class ODataConnection: Sendable {
   /// `language`: of the service's texts, such as `de`; nil leaves that to the service.
   public init(
     _ address: String, world: World, credentials: (any CredentialSource)? = nil,
-    transport: any Transport = SystemTransport.make(), late: Duration = .seconds(120),
-    requests: Int = 6, changeSets: Bool? = nil, language: String? = nil
+    sendsAsUser: Bool = false, transport: any Transport = SystemTransport.make(),
+    deadlines: TransportDeadlines = TransportDeadlines(
+      connect: .seconds(10), total: .seconds(600), idle: .seconds(60)),
+    late: Duration = .seconds(120), requests: Int = 6, changeSets: Bool? = nil,
+    language: String? = nil
   ) {
+    self.sendsAsUser = sendsAsUser
+    self.deadlines = deadlines
     self.address = address
     self.late = late
     self.requests = max(1, requests)
@@ -83,7 +93,8 @@ public final class ODataConnection: Sendable {
   func noteReached(_ isReached: Bool) { state.withLock { $0.isUnreachable = !isReached } }
 
   func proof(of set: String) -> Bool? { state.withLock { $0.proofs[set] } }
-  func prove(_ set: String, _ holds: Bool) { state.withLock { $0.proofs[set] = holds } }
+  /// Somebody has found out whether the service heeds conditions of writes to a set.
+  public func prove(_ set: String, _ holds: Bool) { state.withLock { $0.proofs[set] = holds } }
 
   /// Whether a chain is sent as one change set.
   var usesChangeSets: Bool {
@@ -199,21 +210,31 @@ public final class ODataConnection: Sendable {
     var options = ODataSessionOptions()
     options.language = language
     options.usesCSRF = state.withLock { $0.usesCSRF }
-    options.deadlines = TransportDeadlines(
-      connect: .seconds(10), total: .seconds(600), idle: .seconds(60))
-    let rejected = state.withLock { $0.rejected }
-    if let found = try headers(of: user, insteadOf: rejected) {
-      options.headers = found.headers
-      state.withLock { $0.credential = found.credential }
-    }
+    options.deadlines = deadlines
+    let rejected = user == nil ? state.withLock { $0.rejected } : nil
+    let found = try headers(of: user, insteadOf: rejected)
+    if let found { options.headers = found.headers }
     let made = ODataSession(transport, options: options)
     state.withLock { state in
       if state.sessions.count >= ODataConnection.sessionLimit {
         state.sessions = state.sessions.filter { $0.key.isEmpty }
       }
       state.sessions[user ?? ""] = made
+      if let user {
+        state.userCredentials[user] = found?.credential
+      } else {
+        state.credential = found?.credential ?? rejected
+      }
     }
     return made
+  }
+
+  /// A user's session carries what the user has now: its token for changes belongs to that.
+  func renewSession(of user: String, for credential: Credential?) {
+    state.withLock { state in
+      guard state.sessions[user] != nil, state.userCredentials[user] != credential else { return }
+      state.sessions[user] = nil
+    }
   }
 
   /// What a request of this user carries; nil where the user has no credential.
@@ -221,7 +242,10 @@ public final class ODataConnection: Sendable {
     of user: String?, insteadOf rejected: Credential? = nil
   ) throws(ConnectorError) -> (headers: HTTPHeaders, credential: Credential?)? {
     guard let credentials else { return (HTTPHeaders(), nil) }
-    guard let found = try credentials.credential(for: user, insteadOf: rejected) else { return nil }
+    guard let found = try credentials.credential(for: user, insteadOf: rejected) else {
+      // A service that is read without a login, and written to as its users.
+      return user == nil && rejected == nil ? (HTTPHeaders(), nil) : nil
+    }
     var headers = HTTPHeaders()
     switch found.kind {
     case .password(let user, let password):

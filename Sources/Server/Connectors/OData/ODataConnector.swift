@@ -60,7 +60,7 @@ public final class ODataConnector: Connector {
   public func perform(_ group: [ConnectorOperation]) -> PerformResult {
     guard !group.isEmpty else { return .done([], touched: []) }
     do throws(ConnectorError) {
-      var work = ChainWork(group, try desk())
+      var work = ChainWork(group, try desk().acting(for: group))
       return work.perform()
     } catch {
       return .notDone(reason: error.description)
@@ -74,8 +74,12 @@ public final class ODataConnector: Connector {
       let desk = try desk()
       return sideBySide.perform(groups, while: { goesOn() && !self.isUnreachable }) { group in
         guard !group.isEmpty else { return .done([], touched: []) }
-        var work = ChainWork(group, desk)
-        return work.perform()
+        do throws(ConnectorError) {
+          var work = ChainWork(group, try desk.acting(for: group))
+          return work.perform()
+        } catch {
+          return .notDone(reason: error.description)
+        }
       }
     } catch {
       return [.notDone(reason: error.description)]
@@ -83,7 +87,7 @@ public final class ODataConnector: Connector {
   }
 
   public func recall(_ operations: [ConnectorOperation]) throws(ConnectorError) -> [Recall] {
-    var work = ChainWork(operations, try desk())
+    var work = ChainWork(operations, try desk().acting(for: operations))
     return try work.recall()
   }
 
@@ -110,6 +114,11 @@ public final class ODataConnector: Connector {
     throw ConnectorError(
       "The service does not have \(entity.name) as the model says", hint: EntityForm.cure,
       isTransient: false)
+  }
+
+  /// As the technical user, whose row an operator has named.
+  func proving(_ entity: Entity) throws(ConnectorError) -> (RequestDesk, EntityForm) {
+    (try desk(), try requiredForm(of: entity))
   }
 
   // MARK: Rows

@@ -13,7 +13,7 @@ struct RequestDesk: Sendable {
   let service: ODataService
   let user: String?
   private let known: [String: EntityForm]
-  private let session: ODataSession
+  private let technicalSession: ODataSession
   private let composer: ODataComposer
 
   init(
@@ -24,7 +24,7 @@ struct RequestDesk: Sendable {
     self.service = service
     self.user = user
     known = forms
-    session = try connection.session(of: user)
+    technicalSession = try connection.session(of: nil)
     composer = ODataComposer(
       service.format, version: service.metadata.version, metadata: service.metadata)
   }
@@ -36,6 +36,22 @@ struct RequestDesk: Sendable {
     return form
   }
 
+  /// As the user who made the changes where the connection says so, and never as another one then.
+  func acting(for group: [ConnectorOperation]) throws(ConnectorError) -> RequestDesk {
+    guard connection.sendsAsUser else { return self }
+    guard let user = group.first?.user, group.allSatisfy({ $0.user == user }) else {
+      throw ConnectorError(
+        "nobody knows whose change this is", hint: "It is sent as no other user.",
+        isTransient: false)
+    }
+    return try RequestDesk(connection, service, user: user, forms: known)
+  }
+
+  /// What goes to devices is read as the technical user: a user may be shown less.
+  func asTechnical() throws(ConnectorError) -> RequestDesk {
+    user == nil ? self : try RequestDesk(connection, service, user: nil, forms: known)
+  }
+
   // MARK: Sending
 
   /// With a credential, which is asked for once more where the service does not accept it.
@@ -43,16 +59,23 @@ struct RequestDesk: Sendable {
     var rejected: Credential?
     for _ in 0..<2 {
       var request = given
+      let session: ODataSession
       do throws(ConnectorError) {
         guard let found = try connection.headers(of: user, insteadOf: rejected) else {
           return .needsCredential
         }
         for field in found.headers.fields { request.headers[field.name] = field.value }
         rejected = found.credential
+        if let user {
+          connection.renewSession(of: user, for: found.credential)
+          session = try connection.session(of: user)
+        } else {
+          session = technicalSession
+        }
       } catch {
         return .notDone(error.message)
       }
-      let (session, ready) = (session, request)
+      let ready = request
       let answer = Bridge.wait { await ServiceAnswer.of(ready, session) }
       guard case .needsCredential = answer, rejected != nil else {
         note(answer)

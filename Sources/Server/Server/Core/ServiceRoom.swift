@@ -13,6 +13,7 @@ extension ServiceRoom {
   var world: World { core.world }
   var store: any Store { core.store }
   var rules: PartitionRules { core.rules }
+  var connections: PackageConnections { core.rules.connections }
   var directory: PartitionDirectory { core.directory }
   var cache: CacheReader { core.cache }
   var meter: PackageMeter { core.meter }

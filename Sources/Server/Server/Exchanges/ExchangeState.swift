@@ -46,7 +46,7 @@ struct ExchangeState {
   /// Until when the pages of the answer wait for the replay of `heldFor`; nil where it does not.
   var holdUntil: Timestamp?
   /// The look for changes of others that a device waits for which asks whether it is current.
-  var lookNeeded: Int64?
+  var looksNeeded: NeededLooks?
   /// Operations of the device that were not answered when the request came.
   var heldFor: [OperationID] = []
   /// Whether a channel has to end: its token is not good any more, or its time is over.

@@ -8,8 +8,8 @@ extension Exchanges {
   /// Notes that the answer is to be held. Interest is registered before anything is looked at.
   func hold(_ state: inout ExchangeState, _ id: ExchangeID) throws(ServerError) {
     guard !state.isChannel else { return }
-    if state.hello.asksCurrent { state.lookNeeded = intake.lookNeeded }
-    guard state.hello.wait > 0, !state.heldFor.isEmpty || state.lookNeeded != nil else { return }
+    if state.hello.asksCurrent { state.looksNeeded = intake.looksNeeded }
+    guard state.hello.wait > 0, !state.heldFor.isEmpty || state.looksNeeded != nil else { return }
     let held = exchanges.values.filter { $0.state.holdUntil != nil }
     let own = held.count { $0.state.owner.user == state.owner.user }
     guard held.count < limits.heldAnswers, own < limits.heldAnswersPerUser else { return }
@@ -28,8 +28,8 @@ extension Exchanges {
       let isOpen = known.contains { $0?.state == .stored || $0?.state == .claimed }
       // Nobody waits for a business system that is away.
       let isBehind =
-        !intake.isCurrent(exchange.state.lookNeeded)
-        && !intake.isBusinessAway(exchange.state.lookNeeded)
+        !intake.isCurrent(exchange.state.looksNeeded)
+        && !intake.isBusinessAway(exchange.state.looksNeeded)
       if isOpen || isBehind { return true }
     }
     exchange.state.holdUntil = nil
@@ -47,7 +47,7 @@ extension Exchanges {
   /// A look has come further: held answers that wait for one look whether it was theirs.
   func wakeCurrent() {
     for (id, exchange) in exchanges
-    where exchange.state.lookNeeded != nil && exchange.state.holdUntil != nil {
+    where exchange.state.looksNeeded != nil && exchange.state.holdUntil != nil {
       core.tell(.stirred(id))
     }
   }

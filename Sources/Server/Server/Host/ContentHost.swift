@@ -16,7 +16,8 @@ public actor ContentHost {
   }
 
   private let executor: ThreadExecutor
-  private let connector: any Connector
+  /// By the number of the connection.
+  private let connectors: [any Connector]
   private let service: ServiceHost
   private let world: World
 
@@ -25,11 +26,11 @@ public actor ContentHost {
   }
 
   public init(
-    connector: sending any Connector, service: ServiceHost, world: World,
+    connectors: sending [any Connector], service: ServiceHost, world: World,
     on thread: ThreadExecutor? = nil
   ) {
     executor = thread ?? ThreadExecutor(name: "ferry-contents")
-    self.connector = connector
+    self.connectors = connectors
     self.service = service
     self.world = world
   }
@@ -56,13 +57,14 @@ public actor ContentHost {
 
   /// Nil where the business system cannot be asked, or has no such value any more.
   fileprivate func stretch(_ place: Place, from offset: Int64) -> [UInt8]? {
+    let connection = service.rules.connections.position(of: place.entity.name)
     do throws(ConnectorError) {
-      return try connector.content(
+      return try connectors[connection].content(
         place.entity, key: place.key, position: place.position, offset: offset,
         count: ConnectorContent.pieceBytes)
     } catch {
       world.log.warn("a big value could not be read", ("reason", error.description))
-      service.pulse.tellBusiness(error.description)
+      service.pulse.tellBusiness(error.description, of: connection)
       return nil
     }
   }

@@ -4,11 +4,14 @@ import FerryWorld
 struct LastingTrouble {
   private let what: String
   private let over: String
+  private let fields: [(String, String)]
   private var reason: String?
 
-  init(_ what: String, over: String) {
+  /// `fields`: what else each line says.
+  init(_ what: String, over: String, _ fields: [(String, String)] = []) {
     self.what = what
     self.over = over
+    self.fields = fields
   }
 
   /// Nil for what went well. Another reason is another trouble.
@@ -16,9 +19,9 @@ struct LastingTrouble {
     guard reason != self.reason else { return }
     self.reason = reason
     if let reason {
-      log.warn(what, ("reason", reason))
+      log.write(.warn, what, fields + [("reason", reason)])
     } else {
-      log.info(over)
+      log.write(.info, over, fields)
     }
   }
 }

@@ -18,10 +18,13 @@ public actor LookHost {
     executor.asUnownedSerialExecutor()
   }
 
-  public init(connector: sending any Connector, service: ServiceHost, world: World) {
+  /// `connection`: its number among those of the package.
+  public init(
+    connector: sending any Connector, of connection: Int = 0, service: ServiceHost, world: World
+  ) {
     executor = ThreadExecutor(name: "ferry-look")
     self.connector = connector
-    looker = Looker(connector, service, world)
+    looker = Looker(connector, of: connection, service, world)
     self.world = world
   }
 

@@ -6,6 +6,8 @@ import FerryWorld
 /// the connector, and is used on its thread only.
 final class Looker {
   private let connector: any Connector
+  /// Its number among the connections of the package.
+  private let connection: Int
   private let service: ServiceHost
   private let world: World
   private var lastLook: Timestamp?
@@ -14,13 +16,18 @@ final class Looker {
   private var nextQuietCursor: Timestamp?
   private var schedule: ComparisonSchedule?
   private(set) var breaker = CircuitBreaker()
-  private var trouble = LastingTrouble(
-    "the business system cannot be asked for changes",
-    over: "the business system can be asked for changes again")
-  private var shortfall = LastingTrouble(
-    "changes of others arrive later than they could", over: "changes of others arrive in time")
+  private var trouble: LastingTrouble
+  private var shortfall: LastingTrouble
 
-  init(_ connector: any Connector, _ service: ServiceHost, _ world: World) {
+  init(_ connector: any Connector, of connection: Int, _ service: ServiceHost, _ world: World) {
+    let fields = service.rules.connections.fields(connection)
+    trouble = LastingTrouble(
+      "the business system cannot be asked for changes",
+      over: "the business system can be asked for changes again", fields)
+    shortfall = LastingTrouble(
+      "changes of others arrive later than they could", over: "changes of others arrive in time",
+      fields)
+    self.connection = connection
     self.connector = connector
     self.service = service
     self.world = world
@@ -29,7 +36,7 @@ final class Looker {
   /// Asks the first time; gives whether a load must begin. Changes count from here on: what came before
   /// them the first load brings, or the cursor that the store has kept.
   func begin(isolation: isolated (any Actor)? = #isolation) async -> Bool {
-    do throws(ServerError) { cursor = try await service.sourceCursor() } catch {
+    do throws(ServerError) { cursor = try await service.sourceCursor(of: connection) } catch {
       world.log.error("the store failed at the start", ("reason", error.description))
     }
     schedule = await service.comparisonHour().map {
@@ -48,7 +55,7 @@ final class Looker {
   /// The business system could not be asked.
   func tell(_ failure: String) {
     trouble.tell(failure, world.log)
-    service.pulse.tellBusiness(failure)
+    service.pulse.tellBusiness(failure, of: connection)
   }
 
   /// Asks what others have changed, where it is time for it; gives whether a load must begin.
@@ -56,15 +63,15 @@ final class Looker {
     let now = world.clock.moment
     if let lastLook, now < lastLook.advanced(by: connector.lookInterval) { return false }
     lastLook = now
-    let number = await service.beginLook(forRows: connector.looksApart)
+    let number = await service.beginLook(forRows: connector.looksApart, of: connection)
     let changes: BusinessChanges
     do throws(ConnectorError) { changes = try connector.changes(since: cursor) } catch {
       breaker.note(isReached: !connector.isUnreachable, now)
       tell(error.description)
-      await service.failLook(number)
+      await service.failLook(number, of: connection)
       return false
     }
-    if breaker.isOpen { service.pulse.tellBusiness(nil) }
+    if breaker.isOpen { service.pulse.tellBusiness(nil, of: connection) }
     breaker.note(isReached: true, now)
     trouble.tell(nil, world.log)
     shortfall.tell(changes.shortfall, world.log)
@@ -72,15 +79,15 @@ final class Looker {
     let isQuiet = changes.hints.isEmpty
     if isQuiet, changes.cursor == cursor || now < (nextQuietCursor ?? now) {
       cursor = changes.cursor ?? cursor
-      await service.endLook(number, needsLoad: false)
+      await service.endLook(number, needsLoad: false, of: connection)
       return false
     }
     nextQuietCursor = now.advanced(by: .seconds(1))
     do throws(ServerError) {
-      let needsLoad = try await service.take(changes, of: number)
+      let needsLoad = try await service.take(changes, of: number, from: connection)
       // Only what the service has taken is behind us.
       cursor = isQuiet ? changes.cursor ?? cursor : changes.cursor
-      await service.endLook(number, needsLoad: needsLoad)
+      await service.endLook(number, needsLoad: needsLoad, of: connection)
       return needsLoad
     } catch {
       world.log.error("reported changes could not be stored", ("reason", error.description))

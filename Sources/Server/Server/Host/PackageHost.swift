@@ -10,17 +10,17 @@ public struct PackageHost: Sendable {
   let router: Router
   let served: ServedPackage
   private let service: ServiceHost
-  private let replay: ReplayHost
+  /// One for each connection.
+  private let hosts: [ConnectionHosts]
   private let load: LoadHost
-  /// Asks for changes where replay must not wait for the answer.
-  private let looks: LookHost?
   /// Those that replay, load and look; none on a node that follows.
   private let work: [Task<Void, Never>]
 
   /// Opens the store, begins to replay what waits, and loads the business system.
   ///
   /// `store` is called on the service's own thread, `connector` for each who has one of its own: who
-  /// replays, who loads, who reads big values, and who asks for changes where that takes long. The
+  /// replays, who loads, who reads big values, and who asks for changes where that takes long; of
+  /// several connections for each of them, by its name in the model (nil: the default one). The
   /// tasks that drive them run on `loop` where one is given. `proxies`: addresses of proxies whose
   /// `X-Forwarded-For` is believed. `threads`: those of a server with several packages. Errors: what
   /// `Service` and the store throw.
@@ -29,7 +29,7 @@ public struct PackageHost: Sendable {
     limits: ServiceLimits = .standard, proxies: Set<String> = [],
     on loop: (any TaskExecutor)? = nil, threads: ServerThreads? = nil,
     store: @escaping @Sendable (Package) throws(ServerError) -> any Store,
-    connector: () -> sending any Connector
+    connectors: (_ connection: String?) -> sending any Connector
   ) async throws(ServerError) -> PackageHost {
     let readers =
       threads == nil ? ReaderThreads.make(limits.readers ?? 2) : threads?.readers
@@ -63,43 +63,50 @@ public struct PackageHost: Sendable {
       return service
     }
     let turn = threads?.next()
-    let first = connector()
-    let looks: LookHost?
-    let replay: ReplayHost
-    if first.looksApart {
-      looks = LookHost(connector: first, service: service, world: world)
-      replay = ReplayHost(
-        connector: connector(), service: service, world: world, on: turn?.replay)
-    } else {
-      looks = nil
-      replay = ReplayHost(connector: first, service: service, world: world, on: turn?.replay)
+    let names = service.rules.connections.names
+    let hosts = names.enumerated().map { number, name in
+      ConnectionHosts(
+        number, of: names.count, service, world, on: turn?.replay, connector: { connectors(name) })
     }
     let load = LoadHost(
-      connector: connector(), service: service, package: package, world: world, on: turn?.load)
+      connectors: PackageHost.made(names, connectors), service: service, package: package,
+      world: world, on: turn?.load)
     let contents = ContentHost(
-      connector: connector(), service: service, world: world, on: threads?.contents)
+      connectors: PackageHost.made(names, connectors), service: service, world: world,
+      on: threads?.contents)
     // On a node that follows the leader does that.
     var work: [Task<Void, Never>] = []
     if service.leads {
-      work = [
-        Task(executorPreference: loop) { await load.run() },
-        Task(executorPreference: loop) {
-          await replay.run(load: { load.want() }, compare: { load.wantComparison() })
-        },
-      ]
-      if let looks {
-        work.append(
-          Task(executorPreference: loop) {
-            await looks.run(load: { load.want() }, compare: { load.wantComparison() })
-          })
-      }
+      work = [Task(executorPreference: loop) { await load.run() }]
+      work += hosts.flatMap { $0.run(load, on: loop) }
     }
     let served = ServedPackage(package, service, contents)
     return PackageHost(
       router: Router(
         [served], doorkeeper: doorkeeper, audit: audit,
         proxies: proxies, turns: ExchangeTurns(), meter: ServerMeter(world), world: world),
-      served: served, service: service, replay: replay, load: load, looks: looks, work: work)
+      served: served, service: service, hosts: hosts, load: load, work: work)
+  }
+
+  /// The same with one connector for all connections.
+  package static func start(
+    _ package: Package, audit: AuditLog, doorkeeper: Doorkeeper, world: World,
+    limits: ServiceLimits = .standard, proxies: Set<String> = [],
+    on loop: (any TaskExecutor)? = nil, threads: ServerThreads? = nil,
+    store: @escaping @Sendable (Package) throws(ServerError) -> any Store,
+    connector: () -> sending any Connector
+  ) async throws(ServerError) -> PackageHost {
+    try await start(
+      package, audit: audit, doorkeeper: doorkeeper, world: world, limits: limits,
+      proxies: proxies, on: loop, threads: threads, store: store, connectors: { _ in connector() })
+  }
+
+  private static func made(
+    _ names: [String?], _ connectors: (String?) -> sending any Connector
+  ) -> sending [any Connector] {
+    var made: [any Connector] = []
+    for name in names { made.append(connectors(name)) }
+    return made
   }
 
   /// Judges a request by its head, before its body is read; any thread, and at once.
@@ -125,7 +132,7 @@ public struct PackageHost: Sendable {
 
   /// Asks for a comparison of all rows in slices and returns at once; without being asked there is one
   /// each night where changes of others are noted.
-  public func compare() { load.wantComparison() }
+  public func compare() { for connection in hosts.indices { load.wantComparison(connection) } }
 
   /// Does at once what is done each second: the clock may have gone far ahead.
   package func timeHasPassed() async { await service.tick() }
@@ -141,8 +148,7 @@ public struct PackageHost: Sendable {
 
   /// Ends in good order: what is in work is finished, and whoever waits is let go.
   public func stop() async {
-    looks?.stop()
-    await replay.stop()
+    for host in hosts { await host.stop() }
     await load.stop()
     await service.stop()
     router.audit.tellStrangers(isEnd: true)

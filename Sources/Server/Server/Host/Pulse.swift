@@ -7,7 +7,8 @@ public final class Pulse: Sendable {
   fileprivate struct State {
     var isLoaded = false
     var trouble: ServerError?
-    var business: String?
+    /// By the number of the connection.
+    var business: [Int: String] = [:]
     var load: LoadProgress?
     var rejected = RejectedRows()
     var comparison: ComparisonReport?
@@ -19,10 +20,13 @@ public final class Pulse: Sendable {
   static let patience: Duration = .seconds(5)
 
   private let world: World
+  private let connections: PackageConnections?
   private let state: Mutex<State>
 
-  init(world: World) {
+  /// `connections`: of the package; nil where only one is known.
+  init(world: World, connections: PackageConnections? = nil) {
     self.world = world
+    self.connections = connections
     state = Mutex(State(beat: world.clock.now))
   }
 
@@ -58,7 +62,9 @@ public final class Pulse: Sendable {
   }
 
   /// Why the business system did not do what it was asked; nil when it did.
-  func tellBusiness(_ trouble: String?) { state.withLock { $0.business = trouble } }
+  func tellBusiness(_ trouble: String?, of connection: Int = 0) {
+    state.withLock { $0.business[connection] = trouble }
+  }
 
   /// How far the load has come that is under way; nil when there is none.
   func tellLoad(_ load: LoadProgress?) { state.withLock { $0.load = load } }
@@ -83,6 +89,7 @@ public final class Pulse: Sendable {
     fileprivate let state: State
     fileprivate let seconds: Int64
     fileprivate let uptime: Duration
+    fileprivate let connections: PackageConnections?
   }
 
   /// Of now.
@@ -95,7 +102,7 @@ public final class Pulse: Sendable {
         "stuck"
       } else if state.trouble != nil {
         "trouble"
-      } else if state.business != nil {
+      } else if !state.business.isEmpty {
         "degraded"
       } else {
         state.isLoaded ? "ready" : "loading"
@@ -103,7 +110,7 @@ public final class Pulse: Sendable {
     return Report(
       isWell: !isStuck && state.trouble == nil, status: status, isStuck: isStuck, state: state,
       seconds: (now.milliseconds - state.beat.milliseconds) / 1_000,
-      uptime: world.clock.uptime)
+      uptime: world.clock.uptime, connections: connections)
   }
 }
 
@@ -121,10 +128,27 @@ extension Pulse.Report {
       writer.field("hint", trouble.hint)
     }
     writer.field("loaded", isLoaded)
-    if let business = state.business { writer.field("business", business) }
+    if let first = state.business.min(by: { $0.key < $1.key }) {
+      writer.field("business", first.value)
+    }
+    writeConnections(to: &writer)
     if let load = state.load { load.write(to: &writer) }
     writeComparison(to: &writer)
     writeRejected(to: &writer)
+  }
+
+  /// Each connection with what is wrong, where there are several.
+  private func writeConnections(to writer: inout JSONWriter) {
+    guard let connections, connections.areSeveral else { return }
+    writer.key("connections")
+    writer.array(connections.names.indices) { writer, connection in
+      writer.beginObject()
+      writer.field("connection", connections.shown(connection))
+      let trouble = state.business[connection]
+      writer.field("status", trouble == nil ? "ready" : "degraded")
+      if let trouble { writer.field("business", trouble) }
+      writer.endObject()
+    }
   }
 
   /// How many rows do not fit the model, and one of them with its cure.

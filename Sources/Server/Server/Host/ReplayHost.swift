@@ -8,6 +8,8 @@ import Synchronization
 public actor ReplayHost {
   private let executor: ThreadExecutor
   private let connector: any Connector
+  /// Its number among the connections of the package: what it performs, and nothing else.
+  private let connection: Int
   private let service: ServiceHost
   private let world: World
   private var isStopped = false
@@ -17,20 +19,23 @@ public actor ReplayHost {
   private var breaker = CircuitBreaker()
   /// Whether the store has confirmed this node as the leader since the business system did.
   private var isLeadProven = false
-  private var leadTrouble = LastingTrouble(
-    "the business system cannot be taken over", over: "the business system was taken over")
+  private var leadTrouble: LastingTrouble
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor {
     executor.asUnownedSerialExecutor()
   }
 
   public init(
-    connector: sending any Connector, service: ServiceHost, world: World,
+    connector: sending any Connector, of connection: Int = 0, service: ServiceHost, world: World,
     on thread: ThreadExecutor? = nil
   ) {
     executor = thread ?? ThreadExecutor(name: "ferry-replay")
+    self.connection = connection
+    leadTrouble = LastingTrouble(
+      "the business system cannot be taken over", over: "the business system was taken over",
+      service.rules.connections.fields(connection))
     self.connector = connector
-    looker = connector.looksApart ? nil : Looker(connector, service, world)
+    looker = connector.looksApart ? nil : Looker(connector, of: connection, service, world)
     self.service = service
     self.world = world
   }
@@ -61,7 +66,8 @@ public actor ReplayHost {
         }
         try await perform(
           try await service.nextReplays(
-            limit: breaker.isOpen ? 1 : ReplayHost.groupChains, patience: patience))
+            limit: breaker.isOpen ? 1 : ReplayHost.groupChains, of: connection,
+            patience: patience))
       } catch {
         world.log.error("the store failed during a replay", ("reason", error.description))
         await executor.sleep(for: .seconds(1))
@@ -91,7 +97,7 @@ public actor ReplayHost {
         looker.tell(error.description)
       } else {
         leadTrouble.tell(error.description, world.log)
-        service.pulse.tellBusiness(error.description)
+        service.pulse.tellBusiness(error.description, of: connection)
       }
       await executor.sleep(for: ReplayHost.groupWait)
       return false
@@ -106,7 +112,7 @@ public actor ReplayHost {
 
   private func warnOfJudgement() {
     let rules = service.rules
-    let judged = rules.package.entities.filter {
+    let judged = rules.connections.entities(rules.package.entities, of: connection).filter {
       rules.isJudged($0) && !connector.abilities(of: $0).conditionalWrites
     }.map(\.name)
     guard !judged.isEmpty else { return }
@@ -218,9 +224,9 @@ public actor ReplayHost {
 
   private func performed(_ result: PerformResult) -> ReplayReport {
     if case .notDone(let reason) = result {
-      service.pulse.tellBusiness(reason)
+      service.pulse.tellBusiness(reason, of: connection)
     } else {
-      service.pulse.tellBusiness(nil)
+      service.pulse.tellBusiness(nil, of: connection)
     }
     return .performed(result)
   }

@@ -1,10 +1,14 @@
 /// Looks for changes of others, as the host that makes them reports them.
 extension ServiceHost {
-  func beginLook(forRows: Bool) -> Int64 { service.beginLook(forRows: forRows) }
+  func beginLook(forRows: Bool, of connection: Int) -> Int64 {
+    service.beginLook(forRows: forRows, of: connection)
+  }
 
-  func endLook(_ look: Int64, needsLoad: Bool) { service.endLook(look, needsLoad: needsLoad) }
+  func endLook(_ look: Int64, needsLoad: Bool, of connection: Int) {
+    service.endLook(look, needsLoad: needsLoad, of: connection)
+  }
 
-  func failLook(_ look: Int64) { service.failLook(look) }
+  func failLook(_ look: Int64, of connection: Int) { service.failLook(look, of: connection) }
 }
 
 extension ServiceHost {

@@ -4,7 +4,25 @@ import FerryWorld
 
 /// What the load host asks of the service.
 extension ServiceHost {
-  func beginLoad() throws(ServerError) -> LoadTicket { try service.beginLoad() }
+  func nextReadBack(of connection: Int? = nil) throws(ServerError) -> ReadBackTask? {
+    seenReaderCalls[connection] = readerCalls
+    return try service.nextReadBack(of: connection)
+  }
+
+  /// Whoever calls this looks for something to read from here on.
+  func seenReading(of connection: Int?) { seenReaderCalls[connection] = readerCalls }
+
+  /// Whether a load must begin from now on.
+  func take(
+    _ changes: BusinessChanges, of look: Int64, from connection: Int
+  ) throws(ServerError) -> Bool {
+    defer { wakeReaders() }
+    return try service.take(changes, of: look, from: connection)
+  }
+
+  func beginLoad(of connection: Int? = nil) throws(ServerError) -> LoadTicket {
+    try service.beginLoad(of: connection)
+  }
 
   func endLoad(
     _ ticket: LoadTicket, _ coverage: LoadCoverage? = nil
@@ -21,9 +39,9 @@ extension ServiceHost {
   func comparisonHour() -> Int? { service.limits.comparisonHour }
 
   /// False before the first load, which compares everything.
-  func beginComparison() throws(ServerError) -> Bool {
+  func beginComparison(of connection: Int) throws(ServerError) -> Bool {
     guard try service.isLoaded() else { return false }
-    try service.beginComparison()
+    try service.beginComparison(of: connection)
     return true
   }
 
@@ -49,7 +67,9 @@ extension ServiceHost {
 
   func abandon(_ task: ReadBackTask) { service.abandon(task) }
 
-  func sourceCursor() throws(ServerError) -> String? { try service.sourceCursor() }
+  func sourceCursor(of connection: Int) throws(ServerError) -> String? {
+    try service.sourceCursor(of: connection)
+  }
 
   func abandonLoad(_ ticket: LoadTicket) { service.abandonLoad(ticket) }
 

@@ -34,10 +34,11 @@ public actor ServiceHost {
   var callerWaits = CallerWaits()
   private var workers: [CheckedContinuation<Void, Never>] = []
   private var readers: [CheckedContinuation<Void, Never>] = []
-  /// Calls for work so far, and those that the last look for something to read has seen.
+  /// Calls for work so far, and those that the last look for something to read has seen, by the
+  /// connection that is read; nil for whoever reads over all.
   private var workerCalls = 0
-  private var readerCalls = 0
-  private var seenReaderCalls = 0
+  var readerCalls = 0
+  var seenReaderCalls: [Int?: Int] = [:]
   /// Whether somebody wakes them after a while: one for all, however often they come.
   private var isWorkersWakePlanned = false
   private var isReadersWakePlanned = false
@@ -79,8 +80,6 @@ public actor ServiceHost {
   ) async throws(ServerError) {
     self.world = world
     lastCompaction = world.clock.moment
-    let pulse = Pulse(world: world)
-    self.pulse = pulse
     let executor = thread ?? ThreadExecutor(name: "ferry-service")
     self.executor = executor
     let made = try await executor.run { () -> sending Result<Made, ServerError> in
@@ -90,6 +89,8 @@ public actor ServiceHost {
     }.get()
     let service = made.service
     self.service = service
+    let pulse = Pulse(world: world, connections: service.rules.connections)
+    self.pulse = pulse
     meter = service.meter
     accessTokens = service.accessTokens
     provider = service.provider
@@ -233,9 +234,11 @@ public actor ServiceHost {
 
   /// The next chains of operations to perform, in this order; none when none came for about
   /// `patience`.
-  func nextReplays(limit: Int, patience: Duration) async throws(ServerError) -> [ReplayTask] {
+  func nextReplays(
+    limit: Int, of connection: Int? = nil, patience: Duration
+  ) async throws(ServerError) -> [ReplayTask] {
     let calls = workerCalls
-    let tasks = try service.nextReplays(limit: limit)
+    let tasks = try service.nextReplays(limit: limit, of: connection)
     guard tasks.isEmpty, !isStopped else { return tasks }
     await withCheckedContinuation { continuation in
       guard workerCalls == calls else { return continuation.resume() }
@@ -249,7 +252,7 @@ public actor ServiceHost {
         }
       }
     }
-    return try service.nextReplays(limit: limit)
+    return try service.nextReplays(limit: limit, of: connection)
   }
 
   func report(
@@ -259,24 +262,15 @@ public actor ServiceHost {
     return try service.report(reports)
   }
 
-  func nextReadBack() throws(ServerError) -> ReadBackTask? {
-    seenReaderCalls = readerCalls
-    return try service.nextReadBack()
-  }
-
-  /// Whether a load must begin from now on.
-  func take(_ changes: BusinessChanges, of look: Int64) throws(ServerError) -> Bool {
-    defer { wakeReaders() }
-    return try service.take(changes, of: look)
-  }
-
   public func isLoaded() throws(ServerError) -> Bool { try service.isLoaded() }
 
   /// Waits until something may have to be read from the business system, and not at all when that
   /// has come to be since `nextReadBack` was asked.
-  func waitForReading(patience: Duration) async {
+  func waitForReading(of connection: Int? = nil, patience: Duration) async {
     await withCheckedContinuation { continuation in
-      guard readerCalls == seenReaderCalls, !isStopped else { return continuation.resume() }
+      guard readerCalls == seenReaderCalls[connection] ?? 0, !isStopped else {
+        return continuation.resume()
+      }
       readers.append(continuation)
       guard !isReadersWakePlanned else { return }
       isReadersWakePlanned = true
@@ -294,7 +288,7 @@ public actor ServiceHost {
     executor.perform { self.assumeIsolated { host in host.wakeReaders() } }
   }
 
-  private func wakeReaders() {
+  func wakeReaders() {
     readerCalls += 1
     let woken = readers
     readers = []

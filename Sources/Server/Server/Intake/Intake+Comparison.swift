@@ -6,8 +6,9 @@ import FerryModel
 /// What differs is a hint as others are: the object is read again by its key. So it does not matter
 /// that the slices are no snapshot, and nothing is deleted by what a slice does not have.
 extension Intake {
-  func beginComparison() throws(ServerError) {
-    compared = (LoadWork(store, cache), since: try clock())
+  /// Of the rows of one connection.
+  func beginComparison(of connection: Int = 0) throws(ServerError) {
+    compared = (LoadWork(store, cache), since: try clock(), connection)
   }
 
   /// Notes what differs to be read again, and gives how much that is; nil where it is more than is
@@ -26,12 +27,12 @@ extension Intake {
     guard let compared else { return 0 }
     let names = try guarded { () throws(StoreError) -> [RowName]? in
       let missing = try compared.work.absences().flatMap(\.rows)
-      guard missing.count <= limits.hintedObjects else { return nil }
+      guard connections.areSeveral || missing.count <= limits.hintedObjects else { return nil }
       var names: [RowName] = []
       for row in missing {
-        guard let found = try store.name(ofRow: row), found.version <= compared.since else {
-          continue
-        }
+        guard let found = try store.name(ofRow: row), found.version <= compared.since,
+          connections.position(of: package.entities[found.name.entity].name) == compared.connection
+        else { continue }
         names.append(found.name)
       }
       return names

@@ -5,10 +5,18 @@ import FerryModel
 extension Intake {
   /// Where to begin to ask the business system; nil where nothing is known and a load must come
   /// first.
-  func sourceCursor() throws(ServerError) -> String? {
+  func sourceCursor(of connection: Int) throws(ServerError) -> String? {
     try guarded { () throws(StoreError) in
-      try store.isLoaded() ? store.sourceCursor() : nil
+      guard try store.isLoaded() else { return nil }
+      return try cursorsAsKept()[connection]
     }
+  }
+
+  private func cursorsAsKept() throws(StoreError) -> SourceCursors {
+    if let keptCursors { return keptCursors }
+    let read = SourceCursors(try store.sourceCursor(), connections)
+    keptCursors = read
+    return read
   }
 
   /// Notes what the business system hints at: objects are read by `nextReadBack`, and rows that it
@@ -16,11 +24,12 @@ extension Intake {
   ///
   /// `unwritten`: objects whose images of a replay are not written yet.
   func take(
-    _ changes: BusinessChanges, of look: Int64?, unwritten: @autoclosure () -> Set<ObjectName>
+    _ changes: BusinessChanges, of look: Int64?, from connection: Int,
+    unwritten: @autoclosure () -> Set<ObjectName>
   ) throws(ServerError) -> Bool {
-    defer { if let look { endMark(of: look) } }
+    defer { if let look { endMark(of: look, of: connection) } }
     // The cursor is kept after the rows that it has passed.
-    let written = try take(changes.rows, since: look.flatMap { lookMarks[$0] })
+    let written = try take(changes.rows, since: look.flatMap { followed[connection].lookMarks[$0] })
     settled(written, unwritten: unwritten())
     var needsLoad = false
     for hint in changes.hints {
@@ -39,8 +48,9 @@ extension Intake {
       }
     }
     if let cursor = changes.cursor {
-      cursors.deliver(cursor, names: toBeRead(unwritten()), needsLoad: needsLoad)
-      keepCursor()
+      followed[connection].cursors.deliver(
+        cursor, names: toBeRead(unwritten(), of: connection), needsLoad: needsLoad)
+      keepCursor(of: connection)
     }
     return needsLoad
   }
@@ -69,8 +79,14 @@ extension Intake {
   }
 
   /// Objects that are to be read, are being read, or whose images of a replay are not written yet:
-  /// a connector hints at none of its own changes.
-  func toBeRead(_ unwritten: Set<ObjectName>) -> Set<ObjectName> {
+  /// a connector hints at none of its own changes. Only those of one connection.
+  func toBeRead(_ unwritten: Set<ObjectName>, of connection: Int) -> Set<ObjectName> {
+    let all = toBeRead(unwritten)
+    guard connections.areSeveral else { return all }
+    return all.filter { connections.position(of: $0.entity) == connection }
+  }
+
+  private func toBeRead(_ unwritten: Set<ObjectName>) -> Set<ObjectName> {
     var names = unwritten.union(readAgain.keys)
     for task in reads.values {
       for key in task.keys { names.insert(ObjectName(entity: task.entity.name, key: key)) }
@@ -83,27 +99,35 @@ extension Intake {
   func settled(
     _ names: some Sequence<ObjectName>, unwritten: @autoclosure () -> Set<ObjectName>
   ) {
-    guard cursors.isWaiting || freshness.isWaiting else { return }
+    guard followed.contains(where: { $0.cursors.isWaiting || $0.freshness.isWaiting }) else {
+      return
+    }
     let open = toBeRead(unwritten())
     let written = names.filter { !open.contains($0) }
     noteRead(written)
-    guard cursors.isWaiting else { return }
-    cursors.settled(written)
-    keepCursor()
+    for connection in followed.indices where followed[connection].cursors.isWaiting {
+      followed[connection].cursors.settled(written)
+      keepCursor(of: connection)
+    }
   }
 
   /// Keeps every cursor that is due. Where the store fails it is kept with the next one.
-  func keepCursor() {
-    while let cursor = cursors.due {
+  func keepCursor(of connection: Int) {
+    while let cursor = followed[connection].cursors.due {
       do throws(ServerError) {
-        try guarded { () throws(StoreError) in try store.keep(sourceCursor: cursor) }
+        try guarded { () throws(StoreError) in
+          var kept = try cursorsAsKept()
+          kept[connection] = cursor
+          if let text = kept.text { try store.keep(sourceCursor: text) }
+          keptCursors = kept
+        }
       } catch {
         world.log.error(
           "the place in the business system's changes cannot be kept",
           ("reason", error.description))
         return
       }
-      cursors.kept()
+      followed[connection].cursors.kept()
     }
   }
 }

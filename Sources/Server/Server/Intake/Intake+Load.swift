@@ -1,13 +1,15 @@
 import FerryConnector
 import FerryModel
 
-/// A load of all entities from the business system, while it lasts.
+/// A load of all entities of one connection, or of all, while it lasts.
 public struct LoadTicket: Sendable, Hashable {
   let number: Int64
   /// Noted before the business system was asked.
   public let mark: Mark
   /// Whether no load has ended before it: devices see nothing until it has.
   let isFirst: Bool
+  /// Nil: all connections.
+  let connection: Int?
 }
 
 /// What `Service.endLoad` did.
@@ -46,16 +48,21 @@ public struct ReadBackTask: Sendable {
 /// Loads and read-backs.
 extension Intake {
   /// Call it before the business system is asked. A load that was not ended is forgotten.
-  func beginLoad() throws(ServerError) -> LoadTicket {
+  ///
+  /// `connection`: the one that is read; nil: all of them, as in a first load.
+  func beginLoad(of connection: Int? = nil) throws(ServerError) -> LoadTicket {
     if let load { abandonLoad(load.ticket) }
     try guarded { () throws(StoreError) in try loads.begin() }
     let isFirst = try !isLoaded()
     let compares = isFirst ? try hasRows() : true
     core.lastTask += 1
     let ticket = LoadTicket(
-      number: core.lastTask, mark: core.marks.begin(clock: try clock()), isFirst: isFirst)
+      number: core.lastTask, mark: core.marks.begin(clock: try clock()), isFirst: isFirst,
+      connection: connection)
     load = ActiveLoad(ticket: ticket, compares: compares)
-    cursors.loadBegan()
+    for index in followed.indices where connection.map({ $0 == index }) ?? true {
+      followed[index].cursors.loadBegan()
+    }
     return ticket
   }
 
@@ -109,7 +116,7 @@ extension Intake {
     let (absences, doubted) =
       try isLast && compares
       ? guarded { () throws(StoreError) in try believed(loads.absences(), coverage) } : ([], [])
-    var machine = loadMachine
+    var machine = loadMachine(of: ticket.connection)
     let verdict = machine.judge(absences)
     var summary = load?.summary ?? LoadSummary()
     var later: [ObjectName: Int64] = [:]
@@ -122,7 +129,10 @@ extension Intake {
         let isDoubted = doubted.contains(row)
         try delete(row, isDoubted: isDoubted, ticket, &machine, &summary, &later)
       }
-      let fresh = try store.closeLoad(transaction)
+      let entities = ticket.connection.map { connection in
+        connections.entities(package.entities, of: connection).map(\.name)
+      }
+      let fresh = try store.closeLoad(transaction, of: entities)
       all = try store.rejectedRows()
       return (fresh, [])
     }
@@ -131,15 +141,17 @@ extension Intake {
     summary.readAgain += later.count
     load?.summary = summary
     guard isLast else { return .again }
-    loadMachine = machine
+    keep(machine, of: ticket.connection)
     summary.doubtedPartitions = verdict.doubted
     load = nil
     let read = package.entities.filter { coverage?.isWhole($0) ?? true }
     for entity in read { core.marks.verify(entity: entity.name, since: ticket.mark) }
     core.marks.end(ticket.mark)
     // A look that waits for this load waits for the one that confirms it, or that reads everything.
-    let isBelieved = verdict.doubted.isEmpty && read.count == package.entities.count
-    if isBelieved { noteLoaded(ticket.number, unwritten: unwritten()) }
+    let whole = verdict.doubted.isEmpty ? followed.indices.filter { isWhole($0, read) } : []
+    for connection in whole {
+      noteLoaded(ticket.number, of: connection, unwritten: unwritten())
+    }
     if !verdict.doubted.isEmpty {
       world.log.error(
         "a load has far fewer rows than before; it is used only if a second load gives the same result",
@@ -148,11 +160,19 @@ extension Intake {
     core.memory.committedAll()
     if let all { rejectedRows = all }
     core.tellChanged(partitions: fresh, answered: [])
-    if isBelieved {
-      cursors.loadEnded(names: toBeRead(unwritten()))
-      keepCursor()
+    for connection in whole {
+      followed[connection].cursors.loadEnded(names: toBeRead(unwritten(), of: connection))
+      keepCursor(of: connection)
     }
     return .done(summary)
+  }
+
+  /// Whether all entities of a connection are among these.
+  private func isWhole(_ connection: Int, _ read: [Entity]) -> Bool {
+    let names = Set(read.map(\.name))
+    return connections.entities(package.entities, of: connection).allSatisfy {
+      names.contains($0.name)
+    }
   }
 
   private func apply(
@@ -232,14 +252,15 @@ extension Intake {
   }
 
   /// Objects that must be read again and that nobody is changing at present; nil when there are
-  /// none. Ask after each load and after each replay.
-  func nextReadBack() throws(ServerError) -> ReadBackTask? {
+  /// none. Ask after each load and after each replay. `connection`: only what it has; nil: any.
+  func nextReadBack(of connection: Int? = nil) throws(ServerError) -> ReadBackTask? {
     let busy = Set(
       reads.values.flatMap { task in
         task.keys.map { ObjectName(entity: task.entity.name, key: $0) }
       })
     var free: [ObjectName] = []
     for name in readAgain.keys.sorted() where !core.claims.holds(name) && !busy.contains(name) {
+      if let connection, connections.position(of: name.entity) != connection { continue }
       if try !mayBeNew(name, metAt: readAgain[name] ?? 0) { free.append(name) }
     }
     guard let first = free.first, let entity = package.entity(named: first.entity) else {

@@ -6,30 +6,36 @@ import FerryWorld
 final class Intake: ServiceRoom {
   let core: ServiceCore
   let loads: LoadWork
-  var loadMachine: LoadMachine
+  /// By the connection that was loaded; under nil what loads of all of them have come to.
+  private var loadMachines: [Int?: LoadMachine] = [:]
   var load: ActiveLoad?
   /// What a comparison in slices has seen; nil while there is none.
-  var compared: (work: LoadWork, since: Int64)?
+  var compared: (work: LoadWork, since: Int64, connection: Int)?
   /// Objects to be read from the business system, and when each was first met.
   var readAgain: [ObjectName: Int64] = [:]
   var reads: [Int64: ReadBackTask] = [:]
-  var cursors = CursorMachine()
-  var freshness = Freshness()
-  /// When looks began whose findings are not all read.
-  var lookMoments: [Int64: Timestamp] = [:]
-  /// Noted before the business system was asked, of looks whose answer may hold rows.
-  var lookMarks: [Int64: Mark] = [:]
+  /// Of each connection.
+  var followed: [FollowedConnection]
+  /// As the store has them; nil while they were not read.
+  var keptCursors: SourceCursors?
   /// What no device gets; on a node that follows, as it was when it was last asked for.
   var rejectedRows = RejectedRows()
 
   init(core: ServiceCore) {
     self.core = core
     loads = LoadWork(core.store, core.cache)
-    loadMachine = LoadMachine(massDeletionRows: core.limits.massDeletionRows)
+    followed = core.rules.connections.names.map { _ in FollowedConnection() }
   }
 
   /// A load that a stop has left is forgotten.
   func begin() throws(ServerError) { try guarded { () throws(StoreError) in try loads.begin() } }
+
+  /// Decides which deletions of a load are believed.
+  func loadMachine(of connection: Int?) -> LoadMachine {
+    loadMachines[connection] ?? LoadMachine(massDeletionRows: limits.massDeletionRows)
+  }
+
+  func keep(_ machine: LoadMachine, of connection: Int?) { loadMachines[connection] = machine }
 
   /// What no device gets, as the store has it.
   func readRejectedRows() throws(StoreError) { rejectedRows = try store.rejectedRows() }

@@ -27,7 +27,8 @@ extension Operations {
     for (received, wasClaimed) in waiting {
       let missing = try guarded { () throws(StoreError) in try self.missing(received) }
       queue.add(
-        received, now: world.clock.moment, wasClaimed: wasClaimed,
+        received, now: world.clock.moment,
+        connection: connections.position(of: received.operation.entity), wasClaimed: wasClaimed,
         isNamed: CallerDevice.isOne(received.device),
         contents: references(of: received.operation),
         missing: missing)

@@ -35,7 +35,9 @@ struct ActiveReplay {
 extension Operations {
   func enqueue(_ received: ReceivedOperation, missing: Set<BigReference> = []) {
     queue.add(
-      received, now: world.clock.moment, contents: references(of: received.operation),
+      received, now: world.clock.moment,
+      connection: connections.position(of: received.operation.entity),
+      contents: references(of: received.operation),
       missing: missing)
     core.arrivedOperations += 1
   }
@@ -48,11 +50,14 @@ extension Operations {
 
   /// The next chains, claimed in one transaction. No two are about one object; they must be
   /// performed one after the other, in this order.
-  func nextReplays(limit: Int) throws(ServerError) -> [ReplayTask] {
+  func nextReplays(
+    limit: Int, of connection: Int? = nil
+  ) throws(ServerError) -> [ReplayTask] {
     let now = world.clock.moment
-    while let parked = replays.values.filter({ $0.notBefore.map { $0 <= now } ?? false })
-      .min(by: { $0.id < $1.id })
-    {
+    while let parked = replays.values.filter({ replay in
+      replay.notBefore.map { $0 <= now } ?? false && isReplayed(replay, over: connection)
+    })
+    .min(by: { $0.id < $1.id }) {
       guard mayGoOn(parked) else {
         replays[parked.id]?.notBefore = now.advanced(by: Operations.lookAtRights)
         continue
@@ -63,7 +68,8 @@ extension Operations {
     endIncompleteGroups(now)
     while true {
       let chains = queue.next(
-        limit: limit, now: now, isLoaded: isLoaded, areRightsKnown: accounts.areRightsKnown)
+        limit: limit, now: now, isLoaded: isLoaded, connection: connection,
+        areRightsKnown: accounts.areRightsKnown)
       guard !chains.isEmpty else { return [] }
       do throws(ServerError) {
         let ids = chains.flatMap { $0.operations.map(\.id) }
@@ -314,21 +320,17 @@ extension Operations {
     return .seconds(seconds)
   }
 
-  func answered(_ replay: ActiveReplay) -> [AnsweredOperation] {
-    let last = replay.machine.operations.count - 1
-    return replay.machine.operations.enumerated().map { index, operation in
-      AnsweredOperation(
-        owner: replay.name.owner, group: operation.entity.group,
-        chain: replay.name.chain, isLastOfChain: index == last)
-    }
-  }
-
   /// What is left to do where the model or the user's rights forbid what is to be performed of the
   /// chain; the task holds the refusal then. Nil where nothing forbids it.
   private func refuse(
     _ replay: inout ActiveReplay
   ) throws(ServerError) -> ReplayMachine.Action? {
     let operations = replay.machine.operations
+    if let refusal = connections.refusal(of: operations) {
+      let next = replay.machine.refuse(refusal.place, refusal.refusal)
+      replays[replay.id] = replay
+      return next
+    }
     let open = Set(replay.machine.open)
     var rights = ReplayRights(
       cache: cache, rights: replay.rights)

@@ -25,7 +25,7 @@ extension Operations {
       for name in replay.machine.seen.keys.sorted() { core.marks.confirm(name) }
       written.formUnion(replay.machine.seen.keys)
       queue.remove(replay.name)
-      awaiting[replay.name] = nil
+      awaiting.remove(replay.name)
       finish(replay)
       count(replay)
       tellRefusedRights(replay)
@@ -121,6 +121,15 @@ extension Operations {
       try store.answer(answers, transaction)
       try intake.keep(&met)
       return ((touched, met), answered)
+    }
+  }
+
+  func answered(_ replay: ActiveReplay) -> [AnsweredOperation] {
+    let last = replay.machine.operations.count - 1
+    return replay.machine.operations.enumerated().map { index, operation in
+      AnsweredOperation(
+        owner: replay.name.owner, group: operation.entity.group,
+        chain: replay.name.chain, isLastOfChain: index == last)
     }
   }
 }

@@ -23,7 +23,7 @@ extension Operations {
         ObjectName(entity: operation.entity.name, key: key), metAt: core.marks.moment)
     }
     queue.remove(replay.name)
-    awaiting[replay.name] = nil
+    awaiting.remove(replay.name)
     count(replay)
     dropImages(replay)
     finish(replay)

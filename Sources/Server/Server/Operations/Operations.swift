@@ -1,5 +1,6 @@
 import FerryConnector
 import FerryModel
+import FerryWire
 import FerryWorld
 
 /// The operations of devices: they are taken in, wait for their contents, are performed in order, and
@@ -15,8 +16,7 @@ final class Operations: ServiceRoom {
   var replays: [Int64: ActiveReplay] = [:]
   /// When groups that do not come whole are looked at next.
   var nextLookForIncomplete = Timestamp(milliseconds: 0)
-  /// Chains that wait for what others must bring, with the number of their operations.
-  var awaiting: [ReplayQueue.Name: (thing: AwaitedThing, operations: Int)] = [:]
+  var awaiting = AwaitingChains()
   /// Chains that wait and may have been performed, with the tasks that hold their objects meanwhile.
   var held: [ReplayQueue.Name: Int64] = [:]
 
@@ -35,17 +35,28 @@ final class Operations: ServiceRoom {
 
   /// How many operations wait for a credential of their user.
   func credentialWaits() -> Int {
-    // A device may have withdrawn what waited.
     let known = Set(replays.values.map(\.name))
-    awaiting = awaiting.filter { queue.holds($0.key) || known.contains($0.key) }
-    return awaiting.values.reduce(0) { $0 + $1.operations }
+    return awaiting.count { queue.holds($0) || known.contains($0) }
+  }
+
+  /// What waits of a device, by synchronization group.
+  func waiting(of owner: Owner) -> [String: [WaitingOperation]] {
+    awaiting.operations(of: owner) { name in
+      queue.holds(name) || replays.values.contains { $0.name == name }
+    }
   }
 
   /// Notes what the chain waits for now, or that it waits for nothing.
   func note(_ awaited: AwaitedThing?, of replay: ActiveReplay) {
-    let before = awaiting[replay.name]?.thing
-    awaiting[replay.name] = awaited.map { ($0, replay.machine.operations.count) }
-    guard let awaited, before != awaited else { return }
+    guard awaiting.note(awaited, replay.name, replay.machine.operations) else { return }
+    // Its device hears that it waits, or that it waits no more.
+    core.tellChanged(
+      partitions: [],
+      answered: answered(replay).map {
+        AnsweredOperation(
+          owner: $0.owner, group: $0.group, chain: $0.chain, isLastOfChain: false)
+      })
+    guard let awaited else { return }
     switch awaited {
     case .credential(let user):
       world.log.warn(
@@ -59,7 +70,14 @@ final class Operations: ServiceRoom {
   }
 
   /// Replays that the business system performs or is asked about.
-  var performing: Set<Int64> {
-    Set(replays.values.filter { $0.notBefore == nil }.map(\.id))
+  func performing(of connection: Int) -> Set<Int64> {
+    Set(
+      replays.values.filter { $0.notBefore == nil && isReplayed($0, over: connection) }
+        .map(\.id))
+  }
+
+  /// `connection`: nil for any.
+  func isReplayed(_ replay: ActiveReplay, over connection: Int?) -> Bool {
+    connection.map { $0 == connections.position(of: replay.machine.operations) } ?? true
   }
 }

@@ -42,6 +42,8 @@ struct Download: Sendable {
     var currency: Currency?
     /// How far the load is that is under way.
     var load: LoadStanding?
+    /// What waits of the device, by group.
+    var waiting: [String: [WaitingOperation]] = [:]
   }
 
   /// One round: everything in one snapshot, up to the round's limits.
@@ -111,6 +113,7 @@ struct Download: Sendable {
       partitions: sums, answers: answers,
       rightsVersion: asker.rightsVersion, unavailable: unavailable)
     checkpoint.currency = asker.currency
+    checkpoint.waiting = asker.waiting[group] ?? []
     if !unavailable.isEmpty { checkpoint.load = asker.load }
     if unavailable.isEmpty {
       // The device's import sets all of its cursors to the checkpoint.

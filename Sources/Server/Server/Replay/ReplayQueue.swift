@@ -31,6 +31,8 @@ package struct ReplayQueue {
     let order: Int64
     /// Of what is here.
     var bytes: Int = 0
+    /// Over which connection it is replayed.
+    let connection: Int
     /// When the last of it came.
     var lastArrival: Timestamp
     /// A crash, or a restored server: it may have been performed.
@@ -101,7 +103,8 @@ package struct ReplayQueue {
   func load(of user: ExactText) -> Load { loadsOfUsers[user] ?? Load() }
 
   package mutating func add(
-    _ received: ReceivedOperation, now: Timestamp, wasClaimed: Bool = false, isNamed: Bool = true,
+    _ received: ReceivedOperation, now: Timestamp, connection: Int = 0, wasClaimed: Bool = false,
+    isNamed: Bool = true,
     contents: Set<BigReference> = [], missing: Set<BigReference> = []
   ) {
     let operation = received.operation
@@ -116,7 +119,8 @@ package struct ReplayQueue {
       lastPlace += 1
       chain = Chain(
         name: name, count: operation.count, operations: [], arrival: received.sequence,
-        order: lastPlace, lastArrival: now, mayHaveRun: false, wasJudged: true)
+        order: lastPlace, connection: connection, lastArrival: now, mayHaveRun: false,
+        wasJudged: true)
       let user = name.owner.user
       if lanes[user] == nil { turns.append(user) }
       lanes[user, default: []].append(name)
@@ -249,9 +253,10 @@ package struct ReplayQueue {
 
   /// The next chains, marked as in work, in the order in which they are to be performed; no two are
   /// about one object. `isLoaded`: before the first load only what a crash left comes out, because
-  /// rights cannot be judged yet. Users whose rights nobody knows wait, and hold nobody else up.
+  /// rights cannot be judged yet. `connection`: only what it performs; nil: any. Users whose rights nobody knows wait, and hold nobody else up.
   package mutating func next(
-    limit: Int, now: Timestamp, isLoaded: Bool, areRightsKnown: (ExactText) -> Bool = { _ in true }
+    limit: Int, now: Timestamp, isLoaded: Bool, connection: Int? = nil,
+    areRightsKnown: (ExactText) -> Bool = { _ in true }
   ) -> [Chain] {
     var found: [Chain] = []
     // Each user's place in their lane, and whether anything is left there.
@@ -260,9 +265,10 @@ package struct ReplayQueue {
     while found.count < limit, !open.isEmpty {
       var left: [ExactText] = []
       for user in open where found.count < limit {
-        guard let chain = nextFree(of: user, from: &places[user, default: 0], now, isLoaded) else {
-          continue
-        }
+        guard
+          let chain = nextFree(
+            of: user, from: &places[user, default: 0], now, isLoaded, over: connection)
+        else { continue }
         chains[chain.name]?.isInWork = true
         found.append(chain)
         left.append(user)
@@ -277,12 +283,14 @@ package struct ReplayQueue {
   }
 
   private func nextFree(
-    of user: ExactText, from place: inout Int, _ now: Timestamp, _ isLoaded: Bool
+    of user: ExactText, from place: inout Int, _ now: Timestamp, _ isLoaded: Bool,
+    over connection: Int?
   ) -> Chain? {
     guard let lane = lanes[user] else { return nil }
     while place < lane.count {
       defer { place += 1 }
       guard let chain = chains[lane[place]], isLive(chain), !chain.isInWork,
+        connection.map({ $0 == chain.connection }) ?? true,
         isLoaded || chain.wasJudged, chain.notBefore.map({ $0 <= now }) ?? true, isFirst(chain)
       else { continue }
       return chain

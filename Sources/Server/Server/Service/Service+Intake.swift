@@ -6,10 +6,11 @@ extension Service {
   /// What no device gets; on a node that follows, as it was when it was last asked for.
   var rejectedRows: RejectedRows { intake.rejectedRows }
 
-  /// Call it before the business system is asked. A load that was not ended is forgotten.
-  public func beginLoad() throws(ServerError) -> LoadTicket {
+  /// Call it before the business system is asked. A load that was not ended is forgotten. `connection`:
+  /// the one that is read; nil: all of them.
+  public func beginLoad(of connection: Int? = nil) throws(ServerError) -> LoadTicket {
     defer { handOut() }
-    return try intake.beginLoad()
+    return try intake.beginLoad(of: connection)
   }
 
   /// Takes rows as the load brings them.
@@ -47,9 +48,9 @@ extension Service {
 
   /// Objects that must be read again and that nobody is changing at present; nil when there are
   /// none. Ask after each load and after each replay.
-  public func nextReadBack() throws(ServerError) -> ReadBackTask? {
+  public func nextReadBack(of connection: Int? = nil) throws(ServerError) -> ReadBackTask? {
     defer { handOut() }
-    return try intake.nextReadBack()
+    return try intake.nextReadBack(of: connection)
   }
 
   /// Applies what was read. Objects that were touched meanwhile are asked for once more.
@@ -61,10 +62,10 @@ extension Service {
   /// The business system could not be asked; the objects stay to be read.
   public func abandon(_ task: ReadBackTask) { intake.abandon(task) }
 
-  /// A comparison of all rows in slices begins.
-  func beginComparison() throws(ServerError) {
+  /// A comparison of all rows of a connection in slices begins.
+  func beginComparison(of connection: Int = 0) throws(ServerError) {
     defer { handOut() }
-    try intake.beginComparison()
+    try intake.beginComparison(of: connection)
   }
 
   /// Notes what differs to be read again, and gives how much that is; nil where it is more than is
@@ -84,37 +85,40 @@ extension Service {
 
   /// Where to begin to ask the business system; nil where nothing is known and a load must come
   /// first.
-  public func sourceCursor() throws(ServerError) -> String? {
+  public func sourceCursor(of connection: Int = 0) throws(ServerError) -> String? {
     defer { handOut() }
-    return try intake.sourceCursor()
+    return try intake.sourceCursor(of: connection)
   }
 
   /// Notes what the business system hints at: objects are read by `nextReadBack`, and rows that it
   /// gave are written as of the beginning of `look`. Gives whether a load must begin from now on.
   public func take(
-    _ changes: BusinessChanges, of look: Int64? = nil
+    _ changes: BusinessChanges, of look: Int64? = nil, from connection: Int = 0
   ) throws(ServerError) -> Bool {
     defer { handOut() }
-    return try intake.take(changes, of: look, unwritten: operations.unwritten)
+    return try intake.take(
+      changes, of: look, from: connection, unwritten: operations.unwritten)
   }
 
   /// A look for changes of others begins. Call it before the business system is asked.
   ///
   /// `forRows`: its answer may hold rows (`ChangeHint.rows`).
-  public func beginLook(forRows: Bool = false) -> Int64 {
+  public func beginLook(forRows: Bool = false, of connection: Int = 0) -> Int64 {
     defer { handOut() }
-    return intake.beginLook(performing: operations.performing, forRows: forRows)
+    return intake.beginLook(
+      performing: operations.performing(of: connection), forRows: forRows, of: connection)
   }
 
   /// The look has ended, and what it found is taken; `needsLoad`: a load begins for it.
-  public func endLook(_ look: Int64, needsLoad: Bool) {
+  public func endLook(_ look: Int64, needsLoad: Bool, of connection: Int = 0) {
     defer { handOut() }
-    intake.endLook(look, needsLoad: needsLoad, unwritten: operations.unwritten)
+    intake.endLook(
+      look, needsLoad: needsLoad, of: connection, unwritten: operations.unwritten)
   }
 
   /// The business system could not be asked.
-  public func failLook(_ look: Int64) {
+  public func failLook(_ look: Int64, of connection: Int = 0) {
     defer { handOut() }
-    intake.failLook(look)
+    intake.failLook(look, of: connection)
   }
 }

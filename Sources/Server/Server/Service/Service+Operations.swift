@@ -20,9 +20,12 @@ extension Service {
 
   /// The next chains, claimed in one transaction. No two are about one object; they must be
   /// performed one after the other, in this order.
-  public func nextReplays(limit: Int) throws(ServerError) -> [ReplayTask] {
+  /// `connection`: only what it performs; nil: any.
+  public func nextReplays(
+    limit: Int, of connection: Int? = nil
+  ) throws(ServerError) -> [ReplayTask] {
     defer { handOut() }
-    return try operations.nextReplays(limit: limit)
+    return try operations.nextReplays(limit: limit, of: connection)
   }
 
   /// When `nextReplay` may have something that it has not now; nil when nothing waits for a time.

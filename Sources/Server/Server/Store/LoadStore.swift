@@ -24,12 +24,20 @@ package protocol LoadStore: AnyObject {
   /// nil where the row is deleted.
   func name(ofRow id: Int64) throws(StoreError) -> (name: RowName, version: Int64)?
   /// The load has ended: partitions are loaded, its rejected rows replace those of the one before.
-  /// Gives the partitions that were not loaded before.
-  func closeLoad(_ transaction: NumberedTransaction) throws(StoreError) -> Set<Int64>
+  /// Gives the partitions that were not loaded before. `entities`: those that were read; nil: all.
+  func closeLoad(
+    _ transaction: NumberedTransaction, of entities: [String]?
+  ) throws(StoreError) -> Set<Int64>
 
   /// The cursor up to which the cache has what the business system has.
   func sourceCursor() throws(StoreError) -> String?
   func keep(sourceCursor: String) throws(StoreError)
+}
+
+extension LoadStore {
+  package func closeLoad(_ transaction: NumberedTransaction) throws(StoreError) -> Set<Int64> {
+    try closeLoad(transaction, of: nil)
+  }
 }
 
 /// The rows of the business system that no device gets, because they do not fit the model.

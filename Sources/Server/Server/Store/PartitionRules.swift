@@ -103,10 +103,13 @@ package struct PartitionRules: Sendable {
   let children: [[Int]]
   /// For each entity, the references to objects that are not everybody's.
   let references: [[Reference]]
+  /// Which connection has the rows of which entity.
+  package let connections: PackageConnections
   private let positions: [String: Int]
 
   package init(_ package: Package) throws(ServerError) {
     self.package = package
+    connections = PackageConnections(package)
     var positions: [String: Int] = [:]
     for (position, entity) in package.entities.enumerated() { positions[entity.name] = position }
     self.positions = positions

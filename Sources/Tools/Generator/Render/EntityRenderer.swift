@@ -78,6 +78,7 @@ struct EntityRenderer {
       roles = ", roles: FerryModel.EntityRoles([\(permissions.joined(separator: ", "))])"
     }
     if entity.allowsBlindWrites { roles += ", allowsBlindWrites: true" }
+    let connection = entity.connection.map { ", connection: \(SwiftLiteral.text($0))" } ?? ""
     if let statements = entity.performs { rest += ", performs: \(SwiftLiteral.texts(statements))" }
     return """
       public static let entity: FerryModel.Entity = FerryModel.Entity(
@@ -88,7 +89,7 @@ struct EntityRenderer {
         key: \(SwiftLiteral.numbers(entity.key)), keyOrigin: .\(entity.keyOrigin.rawValue),
         relationships: \(relationships),
         operations: [\(operations.map { ".\($0.rawValue)" }.joined(separator: ", "))],
-        partition: \(partition), group: \(SwiftLiteral.text(entity.group))\(rest)\(roles))
+        partition: \(partition), group: \(SwiftLiteral.text(entity.group))\(rest)\(roles)\(connection))
       """
   }
 

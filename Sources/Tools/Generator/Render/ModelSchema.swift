@@ -69,7 +69,7 @@ public enum ModelSchema {
     "partition": "{ \"$ref\": \"#/$defs/partition\" }",
     "roles": "{ \"$ref\": \"#/$defs/roles\" }", "clientOnly": flag,
     "performs": names, "queries": list(of: "query", atLeast: 0),
-    "blindWrites": flag, "documentation": text1,
+    "blindWrites": flag, "documentation": text1, "connection": identifier,
   ]
 
   private static let query: [String: String] = [

@@ -9,7 +9,8 @@ enum CheckCommand: Subcommand {
   static let name = "check"
   static let summary = "show every mistake of a model, with its line and how to correct it"
   static let operands =
-    "(<model.json> | --gateway <file> | --login <configuration> <user>) [options]"
+    "(<model.json> | --gateway <file> | --connections <file> [<model.json>] "
+    + "| --login <configuration> <user>) [options]"
   static let options = [
     CommandOption("mapping", "<file>", "also read a mapping of an issuer's claims and groups"),
     CommandOption(
@@ -24,6 +25,14 @@ enum CheckCommand: Subcommand {
       "with --login: the user file (default: users.json beside the security file)"),
     CommandOption(
       "password-stdin", nil, "with --login: read the password from standard input, one line"),
+    CommandOption(
+      "connections", "<file>",
+      "check a file of connections, ask each of them, and show what it can for the model's entities"
+    ),
+    CommandOption(
+      "row", "<entity>=<key>",
+      "with --connections: prove on this row that the service heeds conditions. Ferry sends a value that "
+        + "is there already under a wrong ETag; may be repeated"),
     .json,
   ]
   static let discussion = """
@@ -41,6 +50,9 @@ enum CheckCommand: Subcommand {
     }
     if let configuration = try arguments.value("login") {
       return try LoginCheck.run(configuration, arguments)
+    }
+    if let connections = try arguments.value("connections") {
+      return try await checkConnections(connections, arguments)
     }
     let file = try arguments.operands("model.json")[0]
     if let mapping = try arguments.value("mapping") {
@@ -71,5 +83,22 @@ enum CheckCommand: Subcommand {
       Terminal.show("\(file): \(subject.map { "\($0): " } ?? "")\(count)")
     }
     return reading.errors.isEmpty ? .success : .problems
+  }
+
+  private static func checkConnections(
+    _ path: String, _ arguments: Arguments
+  ) async throws -> ExitCode {
+    var package: Package?
+    if !arguments.operands.isEmpty {
+      let file = try arguments.operands("model.json")[0]
+      let reading = ModelReader.read(try TextFile.read(file), file: file)
+      guard let read = reading.package else {
+        for problem in reading.errors { Terminal.show(problem.description) }
+        return .problems
+      }
+      package = read
+    }
+    return try await ConnectionsCheck(path, package, rows: arguments.values("row")).run(
+      asJSON: arguments.flag("json"))
   }
 }

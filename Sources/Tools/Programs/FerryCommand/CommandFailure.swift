@@ -1,5 +1,6 @@
 import Ferry
 import FerryArguments
+import FerryConnections
 import FerryGenerator
 import FerryHTTPClient
 import FerryIssuers
@@ -102,6 +103,7 @@ extension UsageError: ExplainedError {
   var codeName: String { UsageError.code }
 }
 extension ServerError: ExplainedError { var codeName: String { code.rawValue } }
+extension ConnectionsError: ExplainedError {}
 extension GatewayError: ExplainedError {}
 extension IssuerError: ExplainedError { var codeName: String { code.rawValue } }
 extension OpenIDError: ExplainedError { var codeName: String { code.rawValue } }

@@ -1,3 +1,4 @@
+import FerryConnections
 import FerryConnector
 import FerryModel
 import FerryServer
@@ -34,7 +35,7 @@ actor Deployer: Deployment {
 
   /// Serves a model that fits its database.
   func start(_ model: ServedModel) async throws(ServerError) {
-    try model.database.serve()
+    for database in model.database.all { try database.serve() }
     let (server, id) = (server, model.package.id)
     let running = try await stores.start(model) { server.set(id, $0) }
     served[id] = Served(model: model, running: running)
@@ -167,7 +168,8 @@ actor Deployer: Deployment {
     do throws(ServerError) {
       let new = try read(
         DeployOrder(
-          model: model.model, file: "deployed \(model.package)", database: model.database))
+          model: model.model, file: "deployed \(model.package)",
+          database: model.database.isEmpty ? nil : model.database))
       if let old {
         try await replace(old, by: new, keeps: false)
       } else {
@@ -188,9 +190,12 @@ actor Deployer: Deployment {
   private func read(_ order: DeployOrder) throws(ServerError) -> ServedModel {
     do {
       let model = try ServedModel(
-        order.model, order.file, database: order.database ?? settings.database, isDeployed: true)
+        order.model, order.file, database: order.database ?? settings.database,
+        settings.connectionsFile, isDeployed: true)
       try model.check(settings.replay)
       return model
+    } catch let error as ConnectionsError {
+      throw ServerError(.badModel, error.message, hint: error.hint)
     } catch let error as StartFailure {
       throw ServerError(.badModel, error.message, hint: error.hint)
     } catch let error as ConnectorError {

@@ -12,7 +12,7 @@ struct DevelopmentSetup {
   static let user = "dev"
   static let password = "dev"
   /// What it makes itself, so that a command line may not name it too.
-  static let made = ["model", "database", "users", "address"]
+  static let made = ["model", "database", "connections-file", "users", "address"]
 
   let database: String
   let folder: String

@@ -25,7 +25,7 @@ final class PackageNode: Sendable {
   private let around: PackageSurroundings
   private let folder: Folder
   private let publish: @Sendable (PackageHost?) -> Void
-  private let connector: @Sendable () -> sending any Connector
+  private let connector: @Sendable (String?) -> sending any Connector
   private let state = Mutex(State())
   private let keeper: LeaseKeeper
 
@@ -41,7 +41,7 @@ final class PackageNode: Sendable {
   static func start(
     _ settings: Settings, _ around: PackageSurroundings, _ folder: Folder,
     publish: @escaping @Sendable (PackageHost?) -> Void,
-    connector: @escaping @Sendable () -> sending any Connector
+    connector: @escaping @Sendable (String?) -> sending any Connector
   ) async throws(ServerError) -> PackageNode {
     let node = PackageNode(settings, around, folder, publish, connector)
     let term = try node.keeper.take()
@@ -63,7 +63,7 @@ final class PackageNode: Sendable {
   private init(
     _ settings: Settings, _ around: PackageSurroundings, _ folder: Folder,
     _ publish: @escaping @Sendable (PackageHost?) -> Void,
-    _ connector: @escaping @Sendable () -> sending any Connector
+    _ connector: @escaping @Sendable (String?) -> sending any Connector
   ) {
     self.settings = settings
     self.around = around
@@ -85,7 +85,7 @@ final class PackageNode: Sendable {
       store: { package throws(ServerError) in
         try PostgreSQLStore(
           settings.address, package: package, world: world, lease: term, folder: folder)
-      }, connector: connector)
+      }, connectors: connector)
   }
 
   /// Looks at once where another node has done something.

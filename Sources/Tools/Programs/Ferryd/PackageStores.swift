@@ -66,7 +66,7 @@ struct FileStores: PackageStores {
     let host = try await store.start(
       model.package, doorkeeper: around.doorkeeper, world: around.world, limits: settings.limits,
       proxies: settings.proxies, on: around.loop
-    ) { model.connector(settings.replay) }
+    ) { model.connector($0, settings.replay) }
     publish(host)
     return host
   }
@@ -125,7 +125,7 @@ struct SharedStores: PackageStores {
         address: address, package: model.package,
         name: "\(ProcessInfo.processInfo.hostName) \(getpid())"),
       around, folder, publish: publish
-    ) { model.connector(replay) }
+    ) { model.connector($0, replay) }
   }
 
   func keep(_ model: DeployedModel) async throws(ServerError) {

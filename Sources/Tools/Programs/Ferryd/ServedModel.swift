@@ -1,15 +1,17 @@
 import FerryArguments
+import FerryConnections
 import FerryConnector
 import FerryModel
 import FerryServer
 import Foundation
 
-/// A model that is served, and the database of its rows.
+/// A model that is served, and the databases and services of its rows.
 struct ServedModel {
   let package: Package
-  let database: BusinessDatabase
+  let database: ModelConnections
   let file: String
-  /// Of the model, and the address of the database as it was written.
+  /// Of the model, and the address of the database as it was written; empty where the file of
+  /// connections names it.
   let bytes: [UInt8]
   let address: String
   /// Whether it was deployed while the server ran; the command line names all others.
@@ -17,7 +19,8 @@ struct ServedModel {
 
   /// Those that the command line names, in its order, and those that were deployed.
   static func read(
-    _ arguments: Arguments, _ development: DevelopmentSetup?, _ kept: [DeployedModel]
+    _ arguments: Arguments, _ development: DevelopmentSetup?, _ kept: [DeployedModel],
+    _ connections: ConnectionsFile?
   ) throws -> [ServedModel] {
     let database = try arguments.value("database")
     var files = arguments.values("model")
@@ -28,7 +31,8 @@ struct ServedModel {
       guard let bytes = FileManager.default.contents(atPath: file) else {
         throw UsageError("the model \(file) cannot be read", hint: "Make one with `ferry new`.")
       }
-      let model = try ServedModel([UInt8](bytes), file, database: database, isDeployed: false)
+      let model = try ServedModel(
+        [UInt8](bytes), file, database: database, connections, isDeployed: false)
       if let other = models.first(where: { $0.package.id == model.package.id }) {
         throw UsageError(
           "the models \(other.file) and \(file) are both of the version \(model.package.id)",
@@ -38,7 +42,8 @@ struct ServedModel {
     }
     for kept in kept {
       let model = try ServedModel(
-        kept.model, "deployed \(kept.package)", database: kept.database, isDeployed: true)
+        kept.model, "deployed \(kept.package)",
+        database: kept.database.isEmpty ? nil : kept.database, connections, isDeployed: true)
       if let other = models.first(where: { $0.package.id == model.package.id }) {
         throw UsageError(
           "\(model.package.id) is named by --model \(other.file) and was deployed too",
@@ -49,8 +54,11 @@ struct ServedModel {
     return models
   }
 
-  /// `database`: nil where the model names it.
-  init(_ bytes: [UInt8], _ file: String, database: String?, isDeployed: Bool) throws {
+  /// `database`: nil where the model or the file of connections names it.
+  init(
+    _ bytes: [UInt8], _ file: String, database: String?, _ connections: ConnectionsFile?,
+    isDeployed: Bool
+  ) throws {
     let reading = ModelReader.read(bytes, file: file)
     guard let package = reading.package else {
       let errors = reading.errors.map(\.description).joined(separator: "\n")
@@ -60,8 +68,10 @@ struct ServedModel {
     self.package = package
     self.file = file
     self.bytes = bytes
-    self.database = try BusinessDatabase(database ?? reading.source)
-    let text = database ?? reading.source ?? ""
+    // Where a file of connections is given, it says where the rows are, and not the model.
+    let text = database ?? (connections == nil ? reading.source : nil) ?? ""
+    self.database = try ModelConnections(
+      package, file: connections, database: text.isEmpty ? nil : text)
     address = isDeployed ? BusinessDatabase.absolute(text) : text
     self.isDeployed = isDeployed
   }
@@ -71,13 +81,14 @@ struct ServedModel {
     DeployedModel(package: package.id, model: bytes, database: address)
   }
 
-  func connector(_ replay: ReplaySettings) -> sending any Connector {
-    database.connector(for: package, replay)
+  /// `connection`: its name in the model.
+  func connector(_ connection: String?, _ replay: ReplaySettings) -> sending any Connector {
+    database.connector(connection, replay)
   }
 
   /// A model that does not fit its database is told before anything is touched.
   func check(_ replay: ReplaySettings) throws {
-    let mismatches = try connector(replay).mismatches(with: package)
+    let mismatches = try database.mismatches(replay)
     guard mismatches.isEmpty else {
       let lines = mismatches.map(\.description).joined(separator: "\n  ")
       throw StartFailure(

@@ -131,10 +131,12 @@ enum ServerProgram {
     }
     for model in settings.models {
       do throws(SQLiteError) {
-        guard let advice = try model.database.advice() else { continue }
-        log.warn(
-          "other programs cannot write to the business database while it is read",
-          ("reason", advice.what), ("cure", advice.cure))
+        for database in model.database.all {
+          guard let advice = try database.advice() else { continue }
+          log.warn(
+            "other programs cannot write to the business database while it is read",
+            ("reason", advice.what), ("cure", advice.cure))
+        }
       } catch {
         log.warn("the journal mode cannot be read", ("reason", error.description))
       }

@@ -1,5 +1,6 @@
 import FerryArguments
 import FerryCertificates
+import FerryConnections
 import FerryModel
 import FerryPostgreSQL
 import FerryPostgreSQLStore
@@ -15,6 +16,8 @@ struct Settings {
   let folder: String
   /// The business database of all models, where the command line names it.
   let database: String?
+  /// The named connections to databases and services; nil where there is no file.
+  let connectionsFile: ConnectionsFile?
   /// The database that several servers share as their store; nil: the file in the data folder.
   let store: PostgreSQLAddress?
   let users: String
@@ -65,8 +68,12 @@ struct Settings {
     CommandOption("port", "N", "the port (default 8080; 0 lets the system choose)"),
     CommandOption(
       "database", "ADDRESS",
-      "the business database of all models, sqlite:FILE or postgres:DATABASE (default: each "
-        + "model's source)"),
+      "the business database of all models, sqlite:FILE, postgres:DATABASE or odata:ADDRESS (default: "
+        + "each model's source)"),
+    CommandOption(
+      "connections-file", "FILE",
+      "named connections to databases and services, with credentials and limits, for models that name "
+        + "them; the file must belong to its owner alone (chmod 600)"),
     CommandOption(
       "users", "FILE", "users, roles and claims (default: users.json in the data folder)"),
     CommandOption(
@@ -197,6 +204,13 @@ struct Settings {
     development = try Settings.development(arguments)
     folder = try development?.folder ?? arguments.required("data", "data")
     database = try arguments.value("database")
+    let connectionsPath = try arguments.value("connections-file")
+    guard connectionsPath == nil || database == nil else {
+      throw UsageError(
+        "--database and --connections-file cannot be used together",
+        hint: "Write the database into the file, as its \"default\" connection.")
+    }
+    connectionsFile = try connectionsPath.map { try ConnectionsFile(path: $0) }
     store = try arguments.value("store").map { text throws(UsageError) in
       do throws(PostgreSQLError) { return try PostgreSQLAddress(text) } catch {
         throw UsageError("--store: \(error.message)", hint: error.hint)
@@ -204,7 +218,7 @@ struct Settings {
     }
     let deployed =
       try store.map { try DeployedModels($0).read() } ?? PackageFolder(data: folder).read()
-    models = try ServedModel.read(arguments, development, deployed)
+    models = try ServedModel.read(arguments, development, deployed, connectionsFile)
     users = try development?.users ?? arguments.value("users") ?? "\(folder)/users.json"
     security = try arguments.value("security")
     if let file = try arguments.value("templates") {

@@ -181,6 +181,7 @@ extension Requests {
         if core.machine.isChannelOpen { core.happened(.exchangeNeeded()) }
       }
       try core.observers.tellOwed(of: store)
+      try tell(checkpoint.waiting, of: group)
       if changes.isReset { core.observers.tell(.downloadedAgain(group: group)) }
     case .restarted: core.happened(.exchangeNeeded())
     }

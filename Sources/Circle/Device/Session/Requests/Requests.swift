@@ -16,6 +16,8 @@ final class Requests {
   var confirms: [Confirm] = []
   /// How much of each content the server has, as it said last.
   var uploadOffsets: [BigReference: Int64] = [:]
+  /// Changes that were reported to wait at the server, by group.
+  var reportedWaits: [String: Set<OperationID>] = [:]
   /// The open channel asks for no rows.
   var isChannelQuiet: Bool = false
   /// A request that the driver is to end.

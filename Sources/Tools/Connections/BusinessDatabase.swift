@@ -1,71 +1,78 @@
-import FerryArguments
-import FerryConnector
-import FerryModel
-import FerryODataConnector
-import FerryPostgreSQL
+public import FerryConnector
+public import FerryModel
+public import FerryODataConnector
+public import FerryPostgreSQL
 import FerryPostgreSQLConnector
 import FerrySQLConnector
-import FerrySQLite
-import FerryServer
+public import FerrySQLite
+public import FerryServer
 import FerryWorld
 import Foundation
 
 /// How operations are performed in a business database.
-struct ReplaySettings: Sendable {
+public struct ReplaySettings: Sendable {
   let remembersOperations: Bool
   /// On how many connections side by side, where the database takes several writers.
   let connections: Int
+
+  public init(remembersOperations: Bool, connections: Int) {
+    self.remembersOperations = remembersOperations
+    self.connections = connections
+  }
 }
 
-/// The database whose rows are served.
-enum BusinessDatabase: Sendable, CustomStringConvertible {
+/// The database or service whose rows are served.
+public enum BusinessDatabase: Sendable, CustomStringConvertible {
   case sqlite(path: String)
   case postgreSQL(PostgreSQLAddress)
   case odata(ODataConnection)
 
   private static let forms =
-    "Write --database sqlite:<file>, postgres:<database> or odata:<http address>."
+    "Write sqlite:<file>, postgres:<database> or odata:<http address>."
 
-  init(_ text: String?) throws(UsageError) {
+  /// `settings`: how a service is reached. Asks nothing yet.
+  public init(
+    _ text: String?, settings: ServiceSettings = ServiceSettings()
+  ) throws(ConnectionsError) {
     guard let text else {
-      throw UsageError(
+      throw ConnectionsError(
         "the business database is missing",
         hint: BusinessDatabase.forms)
     }
     if PostgreSQLAddress.isAddress(text) {
       do { self = .postgreSQL(try PostgreSQLAddress(text)) } catch {
-        throw UsageError(error.message, hint: error.hint)
+        throw ConnectionsError(error.message, hint: error.hint)
       }
     } else if text.hasPrefix("sqlite:") {
       self = .sqlite(path: String(text.dropFirst(7)))
     } else if text.hasPrefix("odata:") {
       let address = String(text.dropFirst(6))
       guard address.hasPrefix("http://") || address.hasPrefix("https://") else {
-        throw UsageError(
+        throw ConnectionsError(
           "this is not the address of a service",
           hint: "Write odata:https://<host>/<path of the service document>/.")
       }
       guard !address.contains("@") else {
-        throw UsageError(
+        throw ConnectionsError(
           "the address of the service has a password",
           hint: "Leave it out of the address: the command and the model are read by many.")
       }
-      self = .odata(ODataConnection(address, world: .system()))
+      self = .odata(try settings.odata(address))
     } else {
-      throw UsageError(
+      throw ConnectionsError(
         "this kind of business database is not supported",
         hint: BusinessDatabase.forms)
     }
   }
 
   /// The address with the whole path of a file, so that it is the same wherever a server is started.
-  static func absolute(_ text: String) -> String {
+  public static func absolute(_ text: String) -> String {
     guard text.hasPrefix("sqlite:") else { return text }
     return "sqlite:\(URL(filePath: String(text.dropFirst(7))).standardizedFileURL.path)"
   }
 
   /// As messages and the log name it, without secrets.
-  var description: String {
+  public var description: String {
     switch self {
     case .sqlite(let path): path
     case .postgreSQL(let address): address.text
@@ -73,7 +80,21 @@ enum BusinessDatabase: Sendable, CustomStringConvertible {
     }
   }
 
-  func connector(for package: Package, _ replay: ReplaySettings) -> sending any Connector {
+  /// What was found out about the service before.
+  func take(_ proofs: [ConnectionProofs.Proof]) {
+    guard case .odata(let connection) = self else { return }
+    for proof in proofs { connection.prove(proof.set, proof.isHeeded) }
+  }
+
+  /// Whether it is reached by requests, as a user.
+  public var isService: Bool {
+    switch self {
+    case .sqlite, .postgreSQL: false
+    case .odata: true
+    }
+  }
+
+  public func connector(for package: Package, _ replay: ReplaySettings) -> sending any Connector {
     switch self {
     case .sqlite(let path):
       SQLiteConnector(
@@ -87,7 +108,7 @@ enum BusinessDatabase: Sendable, CustomStringConvertible {
   }
 
   /// From now on this process serves it. Throws while `ferry prepare --remove` is at work.
-  func serve() throws(ServerError) {
+  public func serve() throws(ServerError) {
     guard case .sqlite(let path) = self, !ServedFile.share(path) else { return }
     throw ServerError(
       .badRequest, "Ferry is being removed from the database \(path)",
@@ -95,7 +116,7 @@ enum BusinessDatabase: Sendable, CustomStringConvertible {
   }
 
   /// What keeps other programs waiting while the server reads; nil where nothing does.
-  func advice() throws(SQLiteError) -> JournalAdvice? {
+  public func advice() throws(SQLiteError) -> JournalAdvice? {
     guard case .sqlite(let path) = self else { return nil }
     return try JournalAdvice.of(path: path)
   }

@@ -1,0 +1,43 @@
+import FerryHTTPClient
+
+/// How a service is reached, and as whom.
+public struct ServiceSettings: Sendable, Equatable {
+  /// The technical user; nil: the service answers without a login.
+  public var credentials: TechnicalCredentials?
+  /// How changes are sent as the user who made them; nil: as the technical user.
+  public var users: UserWay?
+  public var trust: TransportOptions.Trust = .system
+  public var certificate: ClientCertificate?
+  public var proxy: TransportOptions.Proxy = .system
+  public var requests: Int = 6
+  public var deadlines = TransportDeadlines(
+    connect: .seconds(10), total: .seconds(600), idle: .seconds(60))
+  public var late: Duration = .seconds(120)
+
+  public init() {}
+
+  /// A file of PKCS#12, and its password.
+  public struct ClientCertificate: Sendable, Equatable {
+    public let file: String
+    public let password: Secret?
+  }
+
+  /// Throws where the file of the client certificate cannot be read.
+  func transport() throws(ConnectionsError) -> any Transport {
+    var options = TransportOptions(trust: trust)
+    options.proxy = proxy
+    options.connectionsPerHost = requests
+    if let certificate {
+      let bytes = try PrivateFile.read(certificate.file, "the client certificate")
+      options.identity = ClientIdentity(
+        pkcs12: bytes, password: try certificate.password?.read() ?? "")
+    }
+    return SystemTransport.make(options)
+  }
+}
+
+/// What the technical user logs in with.
+public enum TechnicalCredentials: Sendable, Equatable {
+  case password(user: String, Secret)
+  case token(Secret)
+}
