@@ -13,6 +13,10 @@ import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
+# Requests that somebody has hidden in another one.
+hidden = []
+
+
 class Service(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
@@ -57,6 +61,8 @@ class Service(BaseHTTPRequestHandler):
             digest.update(piece)
             count += len(piece)
         path = self.path.split("?")[0]
+        if path == "/files/hidden":
+            hidden.append(path)
         root = "http://127.0.0.1:%d/files/" % self.server.server_port
         if path.startswith("/files/large/"):
             self.send_response(200)
@@ -67,6 +73,8 @@ class Service(BaseHTTPRequestHandler):
                 piece = b"0123456789abcdef" * min(4096, (left + 15) // 16)
                 self.wfile.write(piece[:left])
                 left -= min(left, len(piece))
+        elif path == "/files/tally":
+            self.give(200, str(len(hidden)).encode())
         elif path.startswith("/files/siteminder"):
             # A login of the network's edge: its own user, then a cookie.
             if "SMSESSION=good" in (self.headers.get("Cookie") or ""):

@@ -2,6 +2,7 @@ import FerryHTTP
 import FerryHTTPClient
 import FerryHTTPServer
 import FerryTestSupport
+import FerryTestTraits
 import Foundation
 import Synchronization
 import Testing
@@ -166,7 +167,9 @@ struct TLSTests {
     #expect(live.stop())
   }
 
-  @Test("A client is asked for a certificate, and the handler sees the one whose key it has")
+  @Test(
+    "A client is asked for a certificate, and the handler sees the one whose key it has",
+    .reference("ios/SRV-30", "adr/SV-21"))
   func clientCertificate() async throws {
     let papers = try Papers()
     let live = try LiveServer(tls: try papers.asking()) { request in

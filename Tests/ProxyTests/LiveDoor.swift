@@ -47,6 +47,7 @@ final class Mutexed<Value: Sendable>: Sendable {
 /// A gateway before one or more services, with the users anna and berta.
 final class LiveDoor: Sendable {
   let live: Live
+  let gateway: Gateway
   var port: Int { live.port }
   var url: String { "http://127.0.0.1:\(port)" }
 
@@ -78,6 +79,7 @@ final class LiveDoor: Sendable {
         return .user(GatewayUser(name: user, roles: user == "anna" ? ["sales"] : []))
       }
     }
+    self.gateway = gateway
     var limits = HTTPServerLimits()
     limits.headBytes = 32 * 1024
     limits.poolBytes = 80 * 1024

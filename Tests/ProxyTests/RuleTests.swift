@@ -16,6 +16,8 @@ struct RuleTests {
       "/flights/a#b", "/flights/%zz", "/flights/%4", "/fl ights/", "/fl%69ghts/x",
       "/flights/\u{e9}",
       "/../flights/", "/flights/%2e%2e", "/.../../x", "/flights/%c0%ae%c0%ae\u{7f}",
+      "/flights/%c0%ae%c0%ae/x", "/flights/%e0%80%ae%e0%80%ae/x", "/flights/a%c0%af..%c0%afx",
+      "/flights/..%c1%9cx", "/flights/%25c0%25ae./x",
     ])
   func badTargets(path: String) {
     #expect(ForwardedTarget(path: path, query: nil) == nil, "\(path)")
@@ -27,6 +29,7 @@ struct RuleTests {
       ("/flights", ""), ("/flights/", ""), ("/flights/F(1)", "F(1)"),
       ("/flights/F('a%2Fb')/G", "F('a%2Fb')/G"), ("/flights/$metadata", "$metadata"),
       ("/flights/F('a..b')", "F('a..b')"), ("/flights/a//b", "a//b"),
+      ("/flights/%c3%a9%c0x", "%c3%a9%c0x"),
     ] {
       let target = ForwardedTarget(path: path, query: "$top=1")
       #expect(target?.name == "flights")

@@ -237,6 +237,41 @@ struct ConfigurationTests {
     #expect(roles(made, "anna@partners") == ["b"])
   }
 
+  @Test("Who was accepted by the user file is not remembered beyond it, whoever else is asked")
+  func removed() {
+    let stack = SecurityStack([.init(.sufficient, file), .init(.required, directory)])
+    let made = SecurityConfigurations(
+      [.init(name: "both", stack: stack)],
+      world: World(clock: clock, chance: SystemChance(), log: SilentLog()))
+    #expect(roles(made, "anna") == ["a"])
+    file.say(.refused("removed"))
+    directory.say(.refused("unknown"))
+    #expect(made.remembered(user: "anna", password: "good") == nil)
+    #expect(roles(made, "anna") == nil)
+    // Whom only the directory knows is remembered as it said.
+    directory.say(.accepted(UserRecord(name: "anna", roles: ["b"])))
+    #expect(roles(made, "anna") == ["b"])
+    #expect(made.remembered(user: "anna", password: "good")?.roles == ["b"])
+  }
+
+  @Test("A wrong password of a user of the file is a guess, though a directory is away")
+  func guessWhileAway() {
+    directory.say(.away("no route"))
+    let stack = SecurityStack([.init(.sufficient, file), .init(.sufficient, directory)])
+    let made = SecurityConfigurations(
+      [.init(name: "both", stack: stack)],
+      world: World(clock: clock, chance: SystemChance(), log: SilentLog()))
+    func code() -> ServerError.Code? {
+      do throws(ServerError) {
+        _ = try made.authenticate(user: "anna", password: "bad")
+        return nil
+      } catch { return error.code }
+    }
+    #expect(code() == .wrongLogin)
+    file.say(.refused("unknown"))
+    #expect(code() == .issuerAway)
+  }
+
   @Test("Roles of a model are those that a rule names, by domain and package")
   func mapping() {
     let made = make()

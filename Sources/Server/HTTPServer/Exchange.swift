@@ -62,7 +62,7 @@ final class Exchange: @unchecked Sendable {
       defer { isAtHead = false }
       self.method = method.map { String(cString: $0) } ?? ""
       self.version = version.map { String(cString: $0) } ?? ""
-      return takeHead()
+      return takeHead(hasWholeLines: ferry_mhd_has_whole_lines(connection, method, version) != 0)
     case _ where isSuspended:
       // libmicrohttpd calls again in the same step where more of a chunked body is there, though the
       // connection has just been suspended. What is left comes again after the resume.
@@ -134,7 +134,7 @@ final class Exchange: @unchecked Sendable {
     if version == "HTTP/1.0" { peer.reset() }
   }
 
-  private func takeHead() -> Bool {
+  private func takeHead(hasWholeLines: Bool) -> Bool {
     headers = HeadCheck.fields(of: connection)
     let limits = engine.limits
     let lengths = headers.values("Content-Length")
@@ -144,7 +144,7 @@ final class Exchange: @unchecked Sendable {
       return refuse(431, "Request Header Fields Too Large")
     }
     // "Content-Length : 5": who leaves the blank out and who leaves the field out read two requests.
-    if !HeadCheck.isWhole(headers, version) { return refuse(400, "Bad Request") }
+    if !hasWholeLines || !HeadCheck.isWhole(headers, version) { return refuse(400, "Bad Request") }
     // Two ways to read where a body ends are how requests are smuggled past a proxy.
     if lengths.count + encodings.count > 1 { return refuse(400, "Bad Request") }
     if let encoding = encodings.first, encoding.lowercased() != "chunked" || version == "HTTP/1.0" {

@@ -2,7 +2,7 @@ import FerryHTTP
 public import FerryHTTPClient
 
 /// A service of the company behind the door, as the file names it. Nothing else can be reached.
-public struct BackEnd: Sendable {
+public struct BackEnd: Sendable, Equatable {
   /// The first part of the path at the door, such as `flights`.
   public let name: String
   /// Where the service is, with its path, which ends with a slash.

@@ -48,7 +48,7 @@ struct ForwardedTarget: Equatable {
     for round in 0...2 {
       if round > 0 {
         guard let decoded = decode(path, isStrict: round == 1) else { return true }
-        path = decoded
+        path = shortened(decoded)
       }
       let separators = [slash, UInt8(ascii: "\\")]
       for part in path.split(whereSeparator: { separators.contains($0) }) {
@@ -59,6 +59,27 @@ struct ForwardedTarget: Equatable {
       if path.contains(where: { $0 < 0x20 || $0 == 0x7F }) { return true }
     }
     return false
+  }
+
+  /// Letters of ASCII in more bytes than they need (`%c0%ae` for a dot), as careless decoders read them.
+  private static func shortened(_ bytes: [UInt8]) -> [UInt8] {
+    var short: [UInt8] = []
+    var index = 0
+    func isTail(_ place: Int) -> Bool { place < bytes.count && bytes[place] & 0xC0 == 0x80 }
+    while index < bytes.count {
+      let byte = bytes[index]
+      if byte & 0xFE == 0xC0, isTail(index + 1) {
+        short.append((byte & 1) << 6 | bytes[index + 1] & 0x3F)
+        index += 2
+      } else if byte == 0xE0, isTail(index + 1), isTail(index + 2), bytes[index + 1] < 0x82 {
+        short.append((bytes[index + 1] & 1) << 6 | bytes[index + 2] & 0x3F)
+        index += 3
+      } else {
+        short.append(byte)
+        index += 1
+      }
+    }
+    return short
   }
 
   /// Nil where it is strict and a `%` has no two digits behind it.

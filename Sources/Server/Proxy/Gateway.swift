@@ -2,6 +2,7 @@ import FerryCrypto
 public import FerryHTTP
 public import FerryHTTPClient
 public import FerryWorld
+import Synchronization
 
 /// One door to the company's services: it knows who comes before it takes a byte of a body, and leads
 /// to the services of its file and nowhere else.
@@ -9,8 +10,10 @@ public final class Gateway: Sendable {
   /// Asks who somebody is; may take as long as a password takes.
   public typealias Login = @Sendable (GatewayAttempt) async -> GatewayLogin
 
-  private let services: [String: Service]
-  let door: String?
+  private let services: Mutex<[String: Service]>
+  /// The first file: what of another one differs needs a restart, but for the services.
+  private let file: GatewayFile
+  private let transport: @Sendable (BackEnd) -> any Transport
   let isSecure: Bool
   let cookies: CookieBinding
   private let login: Login
@@ -20,7 +23,7 @@ public final class Gateway: Sendable {
   let log: AccessLog?
 
   /// A back end, and what its links become.
-  struct Service {
+  struct Service: Sendable {
     let backEnd: BackEnd
     let transport: any Transport
     /// From the service's address to the door; nil where none is rewritten.
@@ -42,10 +45,12 @@ public final class Gateway: Sendable {
   public init(
     _ file: GatewayFile, world: World, log: AccessLog?, proxies: TrustedProxies = TrustedProxies(),
     certificates: GatewayCertificates? = nil,
-    transport: (BackEnd) -> any Transport = { $0.makeTransport() }, login: @escaping Login
+    transport: @escaping @Sendable (BackEnd) -> any Transport = { $0.makeTransport() },
+    login: @escaping Login
   ) {
     let door = file.door
-    self.door = door
+    self.file = file
+    self.transport = transport
     isSecure = door?.lowercased().hasPrefix("https:") ?? false
     self.login = login
     self.proxies = proxies
@@ -55,17 +60,50 @@ public final class Gateway: Sendable {
     let path = door.flatMap { HTTPAddress($0)?.path } ?? "/"
     cookies = CookieBinding(
       key: world.chance.bytes(32), path: path.hasSuffix("/") ? path : path + "/")
-    services = Dictionary(
-      uniqueKeysWithValues: file.services.map { backEnd in
-        let seen = door.map { "\($0.hasSuffix("/") ? $0 : $0 + "/")\(backEnd.name)/" }
-        let rewritten = backEnd.rewritesLinks ? seen : nil
-        let service = Service(
-          backEnd: backEnd, transport: transport(backEnd),
-          links: rewritten.flatMap { LinkAddress(of: backEnd.address, becomes: $0) },
-          doorLinks: rewritten.flatMap { LinkAddress(of: $0, becomes: backEnd.address) },
-          turns: ServiceTurns(perCaller: backEnd.limits.connectionsPerCaller))
-        return (backEnd.name, service)
-      })
+    services = Mutex(Gateway.services(file, before: [:], transport))
+  }
+
+  var door: String? { file.door }
+
+  /// From now on the services are those of this file. Requests under way go on, and a service that is
+  /// the same keeps its connections. Any thread. Throws where something else than services differs.
+  public func change(to other: GatewayFile) throws(GatewayError) {
+    guard other.door == file.door, other.proxyField == file.proxyField,
+      other.clientCertificates == file.clientCertificates
+    else {
+      throw GatewayError(
+        "door, proxyField or clientCertificates of the gateway file have changed",
+        hint: "Start the gateway again.")
+    }
+    let before = services.withLock { $0 }
+    let after = Gateway.services(other, before: before, transport)
+    services.withLock { $0 = after }
+  }
+
+  /// Whether a request is for a service of the file.
+  public func isMeant(by request: HTTPRequest) -> Bool {
+    let name = String(request.path.dropFirst().prefix { $0 != "/" })
+    return services.withLock { $0[name] != nil }
+  }
+
+  private static func services(
+    _ file: GatewayFile, before: [String: Service], _ transport: (BackEnd) -> any Transport
+  ) -> [String: Service] {
+    var services: [String: Service] = [:]
+    for backEnd in file.services {
+      if let same = before[backEnd.name], same.backEnd == backEnd {
+        services[backEnd.name] = same
+        continue
+      }
+      let seen = file.door.map { "\($0.hasSuffix("/") ? $0 : $0 + "/")\(backEnd.name)/" }
+      let rewritten = backEnd.rewritesLinks ? seen : nil
+      services[backEnd.name] = Service(
+        backEnd: backEnd, transport: transport(backEnd),
+        links: rewritten.flatMap { LinkAddress(of: backEnd.address, becomes: $0) },
+        doorLinks: rewritten.flatMap { LinkAddress(of: $0, becomes: backEnd.address) },
+        turns: ServiceTurns(perCaller: backEnd.limits.connectionsPerCaller))
+    }
+    return services
   }
 
   /// Judges a request by its head; any thread, and at once.
@@ -125,7 +163,7 @@ public final class Gateway: Sendable {
     guard let target = ForwardedTarget(path: request.path, query: request.query) else {
       throw .badTarget
     }
-    guard let service = services[target.name] else { throw .unknownService }
+    guard let service = services.withLock({ $0[target.name] }) else { throw .unknownService }
     guard let url = service.backEnd.url(of: target) else { throw .closedPath }
     return (service, target, url)
   }

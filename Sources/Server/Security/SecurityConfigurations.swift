@@ -32,6 +32,8 @@ public final class SecurityConfigurations: AuthenticationProvider {
   private struct Remembered {
     let digest: [UInt8]
     let record: UserRecord
+    /// Whether a provider knew the user without the password: then one that no longer does ends it.
+    let wasLookedUp: Bool
     let end: Timestamp
   }
 
@@ -69,13 +71,15 @@ public final class SecurityConfigurations: AuthenticationProvider {
   public func authenticate(user: String, password: String) throws(ServerError) -> UserRecord {
     if let record = remembered(user: user, password: password) { return record }
     let (name, configuration) = split(user)
-    let (verdict, _) = judge(name, password, configuration)
+    let (verdict, steps) = judge(name, password, configuration)
     switch verdict {
     case .accepted(let record):
       let named = renamed(record, name, configuration)
       remember(named, password, configuration)
       return named
     case .refused: throw .wrongLogin
+    // Else nobody would count guesses at the user file while a directory is away.
+    case .away where isWrongForKnownUser(name, steps, configuration): throw .wrongLogin
     case .away:
       throw ServerError(
         .issuerAway, "who verifies the logins of \(configuration.name) cannot be reached",
@@ -91,10 +95,7 @@ public final class SecurityConfigurations: AuthenticationProvider {
       world.clock.moment < known.end,
       equalInConstantTime(known.digest, digest(whole, password))
     else { return nil }
-    guard let now = record(of: whole) else {
-      // Whom a provider can look up is gone; of the others only a login says something.
-      return configuration.stack.entries.allSatisfy(\.module.looksUpUsers) ? nil : known.record
-    }
+    guard let now = record(of: whole) else { return known.wasLookedUp ? nil : known.record }
     return now.stamp.hasBytes(of: known.record.stamp) ? now : nil
   }
 
@@ -140,6 +141,16 @@ public final class SecurityConfigurations: AuthenticationProvider {
     }
   }
 
+  /// Whether somebody who knows the user refused the password.
+  private func isWrongForKnownUser(
+    _ user: String, _ steps: [SecurityStack.Step], _ configuration: Configuration
+  ) -> Bool {
+    zip(steps, configuration.stack.entries).contains { step, entry in
+      guard case .refused = step.outcome, entry.module.looksUpUsers else { return false }
+      return entry.module.record(of: user) != nil
+    }
+  }
+
   private func judge(
     _ user: String, _ password: String, _ configuration: Configuration
   ) -> (SecurityStack.Verdict, [SecurityStack.Step]) {
@@ -166,6 +177,7 @@ public final class SecurityConfigurations: AuthenticationProvider {
     guard configuration.memory > .zero else { return }
     let remembered = Remembered(
       digest: digest(record.name, password), record: record,
+      wasLookedUp: self.record(of: record.name) != nil,
       end: world.clock.moment.advanced(by: configuration.memory))
     // A new password takes the place of the one of before.
     state.withLock { $0.remembered[ExactText(record.name)] = remembered }

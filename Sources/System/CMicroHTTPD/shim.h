@@ -2,6 +2,7 @@
 #include <gnutls/abstract.h>
 #include <gnutls/gnutls.h>
 #include <microhttpd.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,4 +134,33 @@ static inline size_t ferry_mhd_head_bytes(struct MHD_Connection *connection) {
   const union MHD_ConnectionInfo *info =
       MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
   return info ? info->header_size : 0;
+}
+
+struct ferry_mhd_lines {
+  const char *end;
+  int are_whole;
+};
+
+static inline enum MHD_Result ferry_mhd_line(
+    void *context, enum MHD_ValueKind kind, const char *name, const char *value) {
+  struct ferry_mhd_lines *lines = (struct ferry_mhd_lines *)context;
+  (void)kind;
+  if (!name || !value || (uintptr_t)name - (uintptr_t)lines->end != 2) lines->are_whole = 0;
+  if (value) lines->end = value + strlen(value);
+  return MHD_YES;
+}
+
+/// Whether each line of the head ends with CRLF, is not folded and has a name.
+///
+/// The library also reads lines that end with LF, folds lines, and drops fields without a name. It
+/// keeps the head where it read it: so two bytes, CR and LF, are between the end of a value and the next
+/// name. Versions after 0.9.77 are stricter by themselves, and may keep the head in another way.
+static inline int ferry_mhd_has_whole_lines(
+    struct MHD_Connection *connection, const char *method, const char *version) {
+  if (strncmp(MHD_get_version(), "0.9.7", 5) != 0) return 1;
+  if (!method || !version) return 0;
+  struct ferry_mhd_lines lines = {version + strlen(version), 1};
+  MHD_get_connection_values(connection, MHD_HEADER_KIND, ferry_mhd_line, &lines);
+  size_t size = ferry_mhd_head_bytes(connection);
+  return lines.are_whole && (uintptr_t)method + size - (uintptr_t)lines.end == 4;
 }

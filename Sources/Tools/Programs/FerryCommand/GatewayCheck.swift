@@ -1,11 +1,19 @@
 import FerryArguments
+import FerryIssuers
 import FerryJSON
 import FerryProxy
+import FerryWorld
 
 /// `ferry check --gateway`: which services of the file are there, and why the others are not.
 enum GatewayCheck {
   static func run(_ path: String, asJSON: Bool) async throws -> ExitCode {
     let file = try GatewayFile(path: path)
+    if let clients = file.clientCertificates {
+      // Throws for a file that cannot be used.
+      _ = try ClientAuthorities(
+        authorities: clients.authorities, revocations: clients.revocations,
+        world: World.system(log: SilentLog()))
+    }
     var problems: [(service: BackEnd, problem: String?)] = []
     for service in file.services { problems.append((service, await service.check())) }
     let away = problems.count { $0.problem != nil }

@@ -29,7 +29,7 @@ enum GatewayProgram {
     let data = folder.isEmpty ? "." : folder
     let log = StandardLog(least: try level(arguments), spans: nil)
     let world = World.system(log: log)
-    let proxies = try Settings.proxies(arguments)
+    let (proxies, greetingProxies) = try Settings.proxies(arguments)
     let setup = try GatewaySetup(
       path: file, data: data, proxies: proxies, besidePackages: false, world: world)
     let security = try arguments.value("security")
@@ -40,11 +40,12 @@ enum GatewayProgram {
     let (provider, roles) = try Users.stacks(
       security, users?.provider, users?.provider ?? TokenUsers(), world)
     let logins = BasicLogins(Doorkeeper(provider, roles: roles, world: world), world: world)
-    let (gateway, access) = try setup.make(logins, tokens: false, world: world)
+    let served = try setup.make(logins, tokens: false, world: world)
+    let gateway = served.gateway
     let identity = try IdentityFiles(arguments)
     var configuration = try configuration(arguments)
-    configuration.proxies = proxies
-    configuration.proxiesSendGreetings = try Settings.greetings(arguments, proxies)
+    configuration.proxies = proxies.union(greetingProxies)
+    configuration.proxiesSendGreetings = !greetingProxies.isEmpty
     configuration.tls = try identity?.read(setup.clients)
     let server = try HTTPServer(
       configuration: configuration, log: log, doorman: { request in gateway.admit(request) }
@@ -52,7 +53,7 @@ enum GatewayProgram {
     try server.start()
     SignalStop.install(for: server)
     HangUpSignal(
-      server: server, identity: identity, clients: setup.clients, access: access, log: log
+      server: server, identity: identity, gateway: served, log: log
     ).install()
     users?.begin()
     log.info(

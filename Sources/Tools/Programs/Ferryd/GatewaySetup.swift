@@ -10,6 +10,8 @@ import Foundation
 /// The gateway of a server, alone or beside its packages.
 struct GatewaySetup: Sendable {
   let file: GatewayFile
+  private let path: String
+  private let besidePackages: Bool
   private let data: String
   private let proxies: Set<String>
   /// Nil where nobody looks at certificates of callers.
@@ -22,29 +24,35 @@ struct GatewaySetup: Sendable {
   init(
     path: String, data: String, proxies: Set<String>, besidePackages: Bool, world: World
   ) throws {
-    file = try GatewayFile(path: path)
+    self.path = path
+    self.besidePackages = besidePackages
     self.data = data
     self.proxies = proxies
-    for service in file.services
-    where besidePackages && GatewaySetup.taken.contains(service.name.lowercased()) {
-      throw StartFailure(
-        "the gateway file \(path) has a service named \(service.name), and the server itself answers there",
-        hint: "Give the service another name, or start a server of its own for the packages.")
-    }
+    file = try GatewaySetup.read(path, besidePackages: besidePackages)
     clients = try file.clientCertificates.map {
       try ClientAuthorities(
         authorities: $0.authorities, revocations: $0.revocations, world: world)
     }
   }
 
-  /// Whether a path is that of a service.
-  func isMeant(by request: HTTPRequest) -> Bool {
-    let name = request.path.dropFirst().prefix { $0 != "/" }
-    return file.services.contains { $0.name == name }
+  /// The file as it is now.
+  func read() throws -> GatewayFile {
+    try GatewaySetup.read(path, besidePackages: besidePackages)
+  }
+
+  private static func read(_ path: String, besidePackages: Bool) throws -> GatewayFile {
+    let file = try GatewayFile(path: path)
+    for service in file.services
+    where besidePackages && taken.contains(service.name.lowercased()) {
+      throw StartFailure(
+        "the gateway file \(path) has a service named \(service.name), and the server itself answers there",
+        hint: "Give the service another name, or start a server of its own for the packages.")
+    }
+    return file
   }
 
   /// `tokens`: whether issuers let users in.
-  func make(_ logins: BasicLogins, tokens: Bool, world: World) throws -> (Gateway, AccessLog) {
+  func make(_ logins: BasicLogins, tokens: Bool, world: World) throws -> ServedGateway {
     let log = try AccessLog(path: "\(data)/access.jsonl", world: world)
     let clients = clients
     let certificates = file.clientCertificates.flatMap { settings in
@@ -81,6 +89,13 @@ struct GatewaySetup: Sendable {
         return isGuess ? .later(seconds: seconds) : .away(seconds: seconds)
       }
     }
-    return (gateway, log)
+    return ServedGateway(setup: self, gateway: gateway, access: log)
   }
+}
+
+/// A gateway that runs, and what its files are.
+struct ServedGateway: Sendable {
+  let setup: GatewaySetup
+  let gateway: Gateway
+  let access: AccessLog
 }

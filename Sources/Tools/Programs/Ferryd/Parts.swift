@@ -16,8 +16,7 @@ actor Parts {
   /// Nil where no package is a service of OData.
   private let face: ODataFace?
   /// Nil where no other service is reached through this server.
-  private let gateway: (setup: GatewaySetup, gateway: Gateway)?
-  nonisolated let access: AccessLog?
+  nonisolated let gateway: ServedGateway?
   private let threads: ServerThreads
   private var deployer: Deployer?
   private var stores: (any PackageStores)?
@@ -33,11 +32,7 @@ actor Parts {
       world: world)
     // With the same doorkeeper: wrong passwords count together, wherever they come.
     let logins = BasicLogins(doorkeeper, world: world)
-    let made = try gateway.map { setup in
-      (setup, try setup.make(logins, tokens: !settings.issuers.isEmpty, world: world))
-    }
-    self.gateway = made.map { ($0.0, $0.1.0) }
-    access = made?.1.1
+    self.gateway = try gateway?.make(logins, tokens: !settings.issuers.isEmpty, world: world)
     audit = AuditLog(path: "\(settings.folder)/audit.jsonl", world: world)
     server = ServerHost(
       doorkeeper: doorkeeper, audit: audit, proxies: settings.proxies, world: world,
@@ -46,13 +41,13 @@ actor Parts {
   }
 
   nonisolated func admit(_ request: HTTPRequest) -> HTTPAdmission {
-    if let gateway, gateway.setup.isMeant(by: request) { return gateway.gateway.admit(request) }
+    if let gateway, gateway.gateway.isMeant(by: request) { return gateway.gateway.admit(request) }
     if let face, ODataFace.isMeant(by: request) { return face.admit(request) }
     return server.admit(request)
   }
 
   nonisolated func answer(_ request: HTTPRequest) async -> HTTPResponse {
-    if let gateway, gateway.setup.isMeant(by: request) {
+    if let gateway, gateway.gateway.isMeant(by: request) {
       return await gateway.gateway.answer(request)
     }
     if let face, ODataFace.isMeant(by: request) { return await face.answer(request) }

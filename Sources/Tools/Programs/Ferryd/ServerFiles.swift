@@ -39,13 +39,13 @@ struct IdentityFiles: Sendable {
   }
 }
 
-/// What SIGHUP makes a running server do: a new access log, and certificates and revocation lists as
-/// their files are now. What cannot be read is logged, and that of before stays.
+/// What SIGHUP makes a running server do: a new access log, and services, certificates and revocation
+/// lists as their files are now. What cannot be read is logged, and that of before stays.
 struct HangUpSignal: Sendable {
   let server: HTTPServer
   let identity: IdentityFiles?
-  let clients: ClientAuthorities?
-  let access: AccessLog?
+  /// Nil where no other service is reached through this server.
+  let gateway: ServedGateway?
   let log: any Log
 
   /// From now on, for as long as the process lives.
@@ -60,11 +60,15 @@ struct HangUpSignal: Sendable {
   }
 
   private func perform() {
-    attempt("the access log") { try access?.reopen() }
-    attempt("the authorities of clients") { try clients?.reload() }
+    attempt("the access log") { try gateway?.access.reopen() }
+    attempt("the gateway file") {
+      guard let gateway else { return }
+      try gateway.gateway.change(to: try gateway.setup.read())
+    }
+    attempt("the authorities of clients") { try gateway?.setup.clients?.reload() }
     attempt("the certificate") {
       guard let identity else { return }
-      try server.change(to: try identity.read(clients))
+      try server.change(to: try identity.read(gateway?.setup.clients))
     }
     log.info("files were read again")
   }

@@ -56,8 +56,8 @@ enum ServerProgram {
     if gateway != nil { GatewayProgram.allowLongHeads(&httpLimits) }
     var configuration = HTTPServerConfiguration(
       address: settings.address, port: settings.port, limits: httpLimits,
-      proxies: settings.proxies)
-    configuration.proxiesSendGreetings = settings.proxiesSendGreetings
+      proxies: settings.proxies.union(settings.greetingProxies))
+    configuration.proxiesSendGreetings = !settings.greetingProxies.isEmpty
     configuration.tls = try settings.identity?.read(gateway?.clients)
     let server = try HTTPServer(
       configuration: configuration, log: log, doorman: { request in parts.admit(request) }
@@ -65,8 +65,7 @@ enum ServerProgram {
     try server.start()
     SignalStop.install(for: server)
     HangUpSignal(
-      server: server, identity: settings.identity, clients: gateway?.clients, access: parts.access,
-      log: log
+      server: server, identity: settings.identity, gateway: parts.gateway, log: log
     ).install()
     Task(executorPreference: server.executor) {
       do {

@@ -40,8 +40,9 @@ struct Settings {
   let collector: String?
   /// Addresses of proxies whose `X-Forwarded-For` is believed.
   let proxies: Set<String>
-  /// Whether they begin each connection with the PROXY protocol.
-  let proxiesSendGreetings: Bool
+  /// Addresses of proxies that begin each connection with the PROXY protocol. Fields of HTTP are then
+  /// the client's own, whatever its address is, and nobody is believed.
+  let greetingProxies: Set<String>
   /// Nil: no TLS.
   let identity: IdentityFiles?
   /// The file of services that are reached through this server too; nil: there are none.
@@ -118,7 +119,7 @@ struct Settings {
     CommandOption(
       "proxy-protocol", nil,
       "with --proxy: the proxies begin each connection with the PROXY protocol (version 1 or 2), "
-        + "which names the client's address"),
+        + "which names the client's address; X-Forwarded-For is then not trusted"),
     CommandOption(
       "big-value-limit", "MB", "maximum size of a big value (default 256)"),
     CommandOption(
@@ -190,8 +191,8 @@ struct Settings {
       GET /health shows whether the server is ready. With the header "Authorization: Bearer KEY", where
       KEY is the content of operator.key in the data folder, it also shows what is wrong. The file
       audit.jsonl there records logins and refusals. For public TLS use a proxy: Samples/nginx has a
-      configuration; name the proxy with --proxy. SIGHUP reads certificates again and begins a new
-      access log of the gateway. SIGTERM and SIGINT end ferryd in good order, a
+      configuration; name the proxy with --proxy. SIGHUP reads certificates and the gateway's
+      services again and begins a new access log. SIGTERM and SIGINT end ferryd in good order, a
       second one ends it at once.
       Exit codes: 0 stopped on request; 1 it could not start, and printed the reason; 2 wrong usage.
       """
@@ -315,8 +316,7 @@ struct Settings {
       return number
     }
     limits.channels = connections - connections / 8
-    proxies = try Settings.proxies(arguments)
-    proxiesSendGreetings = try Settings.greetings(arguments, proxies)
+    (proxies, greetingProxies) = try Settings.proxies(arguments)
     self.limits = limits
     collector = try arguments.value("otlp")
     if let collector, !collector.hasPrefix("http://"), !collector.hasPrefix("https://") {
@@ -340,7 +340,10 @@ struct Settings {
     logLevel = level
   }
 
-  static func proxies(_ arguments: Arguments) throws -> Set<String> {
+  /// Those whose fields are believed, and those who send the PROXY protocol.
+  static func proxies(
+    _ arguments: Arguments
+  ) throws -> (fields: Set<String>, greetings: Set<String>) {
     let proxies = Set(
       arguments.values("proxy").flatMap { $0.split(separator: ",").map(String.init) })
     for proxy in proxies where !Settings.isAddress(proxy) {
@@ -348,16 +351,12 @@ struct Settings {
         "--proxy \(proxy) is not an IP address",
         hint: "Write the addresses that the proxy connects from, such as 10.0.0.5,::1.")
     }
-    return proxies
-  }
-
-  static func greetings(_ arguments: Arguments, _ proxies: Set<String>) throws -> Bool {
-    let sends = arguments.flag("proxy-protocol")
-    guard !sends || !proxies.isEmpty else {
+    guard arguments.flag("proxy-protocol") else { return (proxies, []) }
+    guard !proxies.isEmpty else {
       throw UsageError(
         "--proxy-protocol needs --proxy", hint: "Name the addresses of the proxies that send it.")
     }
-    return sends
+    return ([], proxies)
   }
 
   private static func isAddress(_ text: String) -> Bool {
