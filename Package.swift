@@ -418,6 +418,7 @@ var products: [Product] = [
   .library(name: "FerryODataCache", targets: ["FerryODataCache"]),
   .library(name: "FerryHTTPClient", targets: ["FerryHTTPClient", "FerryHTTP"]),
   .library(name: "FerryODataClient", targets: ["FerryODataClient"]),
+  .library(name: "FerryODataConnector", targets: ["FerryODataConnector", "FerryConnector"]),
   .library(name: "FerryPreferences", targets: ["FerryPreferences"]),
   .library(name: "FerryAppliedPreferences", targets: ["FerryAppliedPreferences"]),
   .library(name: "FerryLogger", targets: ["FerryLogger"]),
@@ -567,7 +568,7 @@ var products: [Product] = [
       ]),
     tests(
       "FerrySimulationTests", "SimulationTests",
-      ["FerrySimulation", "Ferry", "FerryModel", "FerryWire", "FerryWorld"]),
+      ["FerrySimulation", "Ferry", "FerryConnector", "FerryModel", "FerryWire", "FerryWorld"]),
     tests(
       "FerryHTTPServerTests", "HTTPServerTests",
       ["FerryHTTPServer", "FerryHTTP", "FerryHTTPClient", "FerryWorld", "FerryTestSupport"]),

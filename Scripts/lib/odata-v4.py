@@ -5,8 +5,8 @@
                              at 127.0.0.1, or at a free port for 0; prints "ready <port>" and serves
                              until it is ended
 
-The sets are Shelves, Items, Orders and Lines; an item is on a shelf, a line belongs to an order. The
-service makes the keys of orders and lines. Everything is odatapy's own: ETags that it checks, links to
+The sets are Shelves, Items, Orders, Lines and Notes; an item is on a shelf, lines and notes belong to an
+order. The service makes the keys of orders and lines. Everything is odatapy's own: ETags that it checks, links to
 later changes, change sets that are done as a whole. GET /log tells each change of clients that was done,
 one a line; POST /others/<id>/<stock> is a change by somebody else, DELETE /others/<id> a deletion.
 """
@@ -66,10 +66,13 @@ class Model(CsdlAbstractEdmProvider):
                 [reference("Shelf", "Shelf", "Items", "ShelfID")]),
             entity_type(
                 "Order", [text("Number", 40), number("Total")],
-                [many("Lines", "Line", "Order")], given=True),
+                [many("Lines", "Line", "Order"), many("Notes", "Note", "Order")], given=True),
             entity_type(
                 "Line", [text("Text", 40), CsdlProperty(name="OrderID", type="Edm.Int64")],
                 [reference("Order", "Order", "Lines", "OrderID")], given=True),
+            entity_type(
+                "Note", [text("Text", 40), CsdlProperty(name="OrderID", type="Edm.Int64")],
+                [reference("Order", "Order", "Notes", "OrderID")]),
         ]
         types[2].annotations.append(CsdlAnnotation(
             term="Org.OData.Core.V1.AlternateKeys", value=[{"Key": [{"Name": "Number", "Alias": "n"}]}]))
@@ -78,8 +81,9 @@ class Model(CsdlAbstractEdmProvider):
             entity_sets=[
                 entity_set("Shelves", "Shelf", [("Items", "Items")]),
                 entity_set("Items", "Item", [("Shelf", "Shelves")]),
-                entity_set("Orders", "Order", [("Lines", "Lines")]),
+                entity_set("Orders", "Order", [("Lines", "Lines"), ("Notes", "Notes")]),
                 entity_set("Lines", "Line", [("Order", "Orders")]),
+                entity_set("Notes", "Note", [("Order", "Orders")]),
             ],
             annotations=[CsdlAnnotation(term="Org.OData.Capabilities.V1.BatchSupported", value=True)])
         return [CsdlSchema(namespace="S", entity_types=types, entity_container=container)]
@@ -95,7 +99,7 @@ class Store(InMemoryDataStore):
 
     def add_relation(self, entity_set, key, nav, target):
         super().add_relation(entity_set, key, nav, target)
-        if (entity_set, nav) == ("Orders", "Lines"):
+        if entity_set == "Orders":
             target.set_property("OrderID", int(key), ValueType.PRIMITIVE, "Edm.Int64")
 
 
@@ -179,6 +183,7 @@ def main():
         for number in range(1, count + 1)])
     store.set_entities("Orders", [])
     store.set_entities("Lines", [])
+    store.set_entities("Notes", [])
     odata = OData.new_instance()
     handler = odata.create_handler(odata.create_service_metadata(Model()))
     processor = InMemoryProcessor(store, page_size=max(3, count // 20))

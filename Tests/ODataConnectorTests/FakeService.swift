@@ -39,6 +39,8 @@ final class FakeService: Transport {
     var readFaults: [Fault] = []
     var late: [TransportRequest] = []
     var heedsConditions = true
+    /// Every row has the same ETag for ever.
+    var hasFixedETags = false
     /// It fails on an ETag that is none of its own form.
     var failsOnOddETags = false
     /// Why it refuses; nil where it does not.
@@ -250,7 +252,7 @@ final class FakeService: Transport {
       return Reply(status: 204)
     }
     set(&row, given, "Name")
-    row.version += 1
+    if !state.hasFixedETags { row.version += 1 }
     state.items[key] = row
     return Reply(status: 200, headers: ["ETag": etag(row)], body: json(row))
   }

@@ -147,6 +147,31 @@ struct OdatapyTests {
     #expect(try await service.get("log").split(separator: "\n").count == 4)
   }
 
+  /// Another process knows nothing of the chain: what refers to an object whose key the service made is
+  /// found under that key.
+  @Test func aChainIsRecalledUnderItsKeys() async throws {
+    let service = try PeerService("odata-v4.py")
+    let package = try await package(service)
+    let order = try #require(package.entity(named: "Order"))
+    let note = try #require(package.entity(named: "Note"))
+    let number = try #require(order.position(of: "number"))
+    let (text, parent) = (
+      try #require(note.position(of: "text")), try #require(note.position(of: "orderID"))
+    )
+    let chain = [
+      operation(1, .create, order, nil, [number: .text("A-1")], temporaryKey: 9_000),
+      operation(2, .create, note, 77, [text: .text("first"), parent: .integer(9_000)]),
+    ]
+    _ = try await Line(service.address, package).ask { connector throws(ConnectorError) in
+      connector.perform(chain)
+    }
+    let recalls = try await Line(service.address, package).ask { connector throws(ConnectorError) in
+      try connector.recall(chain)
+    }
+    #expect(
+      recalls == [1, 77].map { .performed(.accepted(key: key($0), isRepeated: true)) })
+  }
+
   /// Many chains at once, each done once.
   @Test func chainsGoSideBySide() async throws {
     let service = try PeerService("odata-v4.py", "--items", "200", "--delay", "5")

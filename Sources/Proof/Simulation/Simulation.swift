@@ -221,6 +221,7 @@ final class Simulation {
   func look() throws {
     if let leak { throw leak }
     if let early { throw early }
+    if let wrong = service?.wrong { throw wrong }
     if server.isRunning { try oracle.observe(business, server: server) }
     for device in devices where device.isRunning {
       guard device.watch.cause != nil || device.watch.isUnseen(life: device.life) else { continue }

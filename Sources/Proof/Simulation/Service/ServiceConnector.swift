@@ -74,6 +74,7 @@ final class ServiceConnector: Connector {
       switch endings[place] {
       case .accepted(let isRepeated):
         attempts[operation.id] = nil
+        if isRepeated { service.noteEqual(chain.operations[place]) }
         let key = chain.made[place] ?? chain.operations[place].key ?? ObjectKey([])
         outcomes.append(.accepted(key: key, isRepeated: isRepeated))
         touched.removeAll { $0.entity == operation.entity.name && $0.key == key }
@@ -83,8 +84,10 @@ final class ServiceConnector: Connector {
             values: service.row(operation.entity, key)?.values))
       case .refused(let refusal):
         attempts[operation.id] = nil
+        service.noteRefused(operation, refusal, races: chain.races)
         outcomes.append(.refused(refusal))
       case .unknown(let reason):
+        service.noteUnknown(operation, wasAnswered: chain.answered[place])
         if attempts[operation.id] == nil { noteLost(operation) }
         outcomes.append(.unknown(reason: reason))
       case .notDone(let reason) where outcomes.isEmpty: return .notDone(reason: reason)
@@ -135,7 +138,8 @@ final class ServiceConnector: Connector {
       switch endings[place] {
       case .accepted:
         attempts[operation.id] = nil
-        let key = chain.made[place] ?? operation.key ?? ObjectKey([])
+        let key = chain.made[place] ?? chain.operations[place].key ?? ObjectKey([])
+        service.noteEqual(chain.operations[place])
         recalls.append(.performed(.accepted(key: key, isRepeated: true)))
       case .mayStillArrive: recalls.append(.mayStillArrive(until: until))
       case .notPerformed: recalls.append(.notPerformed)
@@ -177,7 +181,10 @@ private struct ServiceChain {
   private var keys = GivenKeys()
   private(set) var operations: [ConnectorOperation]
   private(set) var made: [ObjectKey?]
-  private var rows: [[AttributeValue]?]
+  /// Whether the write of each was done and its answer came.
+  private(set) var answered: [Bool]
+  private let racesBefore: Int
+  var races: Int { service.races - racesBefore }
   private var isWritten = false
 
   init(_ group: [ConnectorOperation], _ service: SimulatedService, isTogether: Bool) {
@@ -186,7 +193,8 @@ private struct ServiceChain {
     self.isTogether = isTogether
     operations = group
     made = group.map { _ in nil }
-    rows = group.map { _ in nil }
+    answered = group.map { _ in false }
+    racesBefore = service.races
   }
 
   /// Nil where a change set was not sent although a member has its ending.
@@ -219,7 +227,7 @@ private struct ServiceChain {
     for (place, write) in writes.enumerated() where write.operation.kind == .create {
       if let refusal = judgement(write.operation, nil) { return (.refused(refusal), place) }
     }
-    service.race()
+    service.race(writes.map(\.operation))
     switch service.send(writes) {
     case .done: return (.written, 0)
     case .changed(let place): return (.changed, place)
@@ -243,10 +251,9 @@ private struct ServiceChain {
     switch request {
     case .read:
       guard let key = operation.key, let found = service.row(operation.entity, key) else {
-        rows[place] = nil
         return .row(.absent)
       }
-      rows[place] = found.values
+      if operation.kind == .create { learn(place, key) }
       return .row(.there(compared(operation, found.values, found.etag)))
     case .find:
       let found = service.rows(operation.entity).filter { $0.value[4] == operation.changed[4] }
@@ -256,10 +263,11 @@ private struct ServiceChain {
       if operation.kind == .create, let refusal = judgement(operation, nil) {
         return .refused(refusal)
       }
-      service.race()
+      service.race([operation])
       switch service.send([SimulatedService.Write(operation: operation, condition: condition)]) {
       case .done(let outcomes):
         if case .accepted(let key, _)? = outcomes.first { learn(place, key) }
+        answered[place] = true
         return .written
       case .changed: return .changed
       case .refused(let refusal, _): return .refused(refusal)

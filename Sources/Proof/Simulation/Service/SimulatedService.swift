@@ -54,6 +54,10 @@ final class SimulatedService {
   private var versions: [RowName: Int] = [:]
   private var seen = 0
   private var hasFaults = true
+  /// What a connector reported that cannot be; nil where all was right.
+  private(set) var wrong: SimulationFailure?
+  /// Times that somebody else wrote between a reading and a write.
+  private(set) var races = 0
   /// How often each fault struck.
   private(set) var struck: [Fault: Int] = [:]
 
@@ -163,6 +167,37 @@ final class SimulatedService {
     }
   }
 
+  /// Operations whose row was as they wanted it when they counted as done: it may be so by the work of
+  /// somebody else.
+  private(set) var equal: Set<OperationID> = []
+
+  /// Looks by itself whether it is so.
+  func noteEqual(_ operation: ConnectorOperation) {
+    let row = operation.key.flatMap { business.rows(of: operation.entity.name)[$0] }
+    let isEqual =
+      operation.kind == .delete
+      ? row == nil
+      : row.map { row in operation.changed.allSatisfy { row[$0.key] == $0.value } } ?? false
+    if isEqual { equal.insert(operation.id) }
+  }
+
+  /// Invariant 2: what was answered is known.
+  func noteUnknown(_ operation: ConnectorOperation, wasAnswered: Bool) {
+    guard wasAnswered, wrong == nil else { return }
+    wrong = SimulationFailure(
+      invariant: 2, problem: "\(operation.id) is reported unknown, and its answer came")
+  }
+
+  /// Invariant 6: nobody is refused for a change of others that there was not.
+  func noteRefused(_ operation: ConnectorOperation, _ refusal: Refusal, races: Int) {
+    let isTooOften = refusal.code == 412 && refusal.message.contains("changed again and again")
+    guard isTooOften, races < AttemptMachine.repeatLimit, wrong == nil else { return }
+    wrong = SimulationFailure(
+      invariant: 6,
+      problem: "\(operation.id) is refused because its row was changed again and again, and it was "
+        + "changed \(races) times")
+  }
+
   // MARK: Time
 
   /// Requests that are on their way arrive, or are lost for ever.
@@ -193,12 +228,15 @@ final class SimulatedService {
   }
 
   /// Somebody else writes between a reading and a write.
-  func race() {
-    guard hasFaults, traits.etags != .none, chance.happens(60) else { return }
+  func race(_ operations: [ConnectorOperation]) {
+    guard hasFaults, traits.etags != .none, chance.happens(80) else { return }
     let orders = rows(SimulatedBusiness.order).sorted { $0.key.text < $1.key.text }
     guard !orders.isEmpty else { return }
-    var (key, values) = orders[chance.number(below: orders.count)]
+    let meant = chance.happens(500) ? operations.first { $0.entity.name == "Order" }?.key : nil
+    let drawn = orders[chance.number(below: orders.count)]
+    var (key, values) = orders.first { $0.key == meant } ?? drawn
     values[3] = .integer(Int64(chance.number(below: 9)))
+    races += 1
     business.changeByOther { transaction in transaction.write("Order", key, values) }
   }
 

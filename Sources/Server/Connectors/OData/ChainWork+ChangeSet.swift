@@ -16,7 +16,10 @@ extension ChainWork {
     guard group.count > 1, connection.usesChangeSets, let parts = ChangeSetParts(group, desk) else {
       return nil
     }
-    for operation in group where connection.attempt(operation.id) != nil { return nil }
+    for operation in group {
+      let isOpen = connection.attempt(operation.id) != nil
+      if isOpen || connection.hasFixedETags(operation.entity.table) { return nil }
+    }
     isWritten = false
     var chain = AttemptChain(
       operations.map { machine($0, isRecall: false) }, asChangeSet: true)
@@ -62,6 +65,21 @@ extension ChainWork {
       }
     }
     return .done(outcomes, touched: touched)
+  }
+
+  /// What an earlier operation of the change set makes.
+  static func row(
+    _ key: ObjectKey, _ entity: Entity, in group: [ConnectorOperation]
+  ) -> [AttributeValue]? {
+    let maker = group.first { operation in
+      operation.kind == .create && operation.entity.name == entity.name
+        && operation.temporaryKey == key
+    }
+    guard let maker, let values = key.values(of: entity) else { return nil }
+    var row = entity.attributes.map { _ in AttributeValue.null }
+    for (position, value) in maker.changed { row[position] = value }
+    for (position, value) in zip(entity.key, values) { row[position] = value }
+    return row
   }
 
   // MARK: Sending
@@ -128,7 +146,7 @@ extension ChainWork {
     case .absent:
       connection.leaveChangeSets("it has no $batch")
       return nil
-    case .refused(let status, let document) where [400, 405, 415, 501].contains(status):
+    case .refused(let status, let document) where [400, 403, 405, 415, 501].contains(status):
       connection.leaveChangeSets("it refuses them: \(document.message)")
       return nil
     default: return (told(answer, parts.forms[0]), 0)

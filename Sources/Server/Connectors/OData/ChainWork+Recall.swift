@@ -8,7 +8,8 @@ extension ChainWork {
   mutating func recall() throws(ConnectorError) -> [Recall] {
     var recalls: [Recall] = []
     for place in group.indices {
-      let operation = group[place]
+      operations[place] = keys.applied(to: group[place])
+      let operation = operations[place]
       connection.noteRecalled(operation.id)
       guard let form = desk.forms(operation.entity) else {
         throw ConnectorError(
@@ -17,7 +18,10 @@ extension ChainWork {
       }
       if operation.kind != .create { try requireProof(place, form) }
       let ending = run(place, form, isRecall: true)
-      recalls.append(try recalled(ending, place))
+      let recall = try recalled(ending, place)
+      // Later ones of the chain refer to it by the key that only its device knew.
+      if case .performed(.accepted(let key, _)) = recall { keys.learn(group[place], key: key) }
+      recalls.append(recall)
     }
     return recalls
   }

@@ -8,8 +8,8 @@ struct ChainWork {
   let desk: RequestDesk
   let group: [ConnectorOperation]
   /// With the keys that the service gave to earlier ones of the chain.
-  private(set) var operations: [ConnectorOperation]
-  private var keys = GivenKeys()
+  var operations: [ConnectorOperation]
+  var keys = GivenKeys()
   /// What was read last of each, and what the service wrote.
   private(set) var entries: [ODataEntry?]
   var images: [RowImage?]
@@ -143,7 +143,11 @@ struct ChainWork {
         return ending
       case .ask(let request):
         let answer = answer(to: request, place, form)
-        isOpen = if case .notDone = answer { true } else { false }
+        isOpen =
+          switch answer {
+          case .notDone, .lost: true
+          default: false
+          }
         action = machine.take(answer)
       }
     }
@@ -246,21 +250,6 @@ struct ChainWork {
     return try judge.refusal(of: after, in: entity, lookup: lookUp)
   }
 
-  /// What an earlier operation of the change set makes.
-  private static func row(
-    _ key: ObjectKey, _ entity: Entity, in group: [ConnectorOperation]
-  ) -> [AttributeValue]? {
-    let maker = group.first { operation in
-      operation.kind == .create && operation.entity.name == entity.name
-        && operation.temporaryKey == key
-    }
-    guard let maker, let values = key.values(of: entity) else { return nil }
-    var row = entity.attributes.map { _ in AttributeValue.null }
-    for (position, value) in maker.changed { row[position] = value }
-    for (position, value) in zip(entity.key, values) { row[position] = value }
-    return row
-  }
-
   private mutating func write(
     _ place: Int, _ form: EntityForm, _ condition: AttemptMachine.Condition
   ) -> AttemptMachine.Answer {
@@ -275,6 +264,9 @@ struct ChainWork {
     images[place] = nil
     var etag: String?
     if case .unchanged(let given) = condition { etag = given }
+    if etag == nil, operation.kind != .create, connection.hasFixedETags(operation.entity.table) {
+      return told(send(place, form, etag: entries[place]?.etag), form)
+    }
     if etag != nil, connection.proof(of: operation.entity.table) == nil {
       if let etag, let answer = prove(place, form, honest: etag) { return answer }
     }
@@ -291,6 +283,7 @@ struct ChainWork {
     case .done(let response, hasBody: true):
       if let entry = desk.entry(in: response, form) {
         let image = form.image(entry)
+        watch(place, form, etag, entry.etag)
         if image.values != nil {
           images[place] = image
           if operation.kind == .create { made[place] = image.key }
@@ -302,6 +295,14 @@ struct ChainWork {
       made[place] = operation.key ?? desk.key(in: response, form)
     }
     return answer
+  }
+
+  /// An ETag that stays when the row changes proves nothing.
+  private func watch(_ place: Int, _ form: EntityForm, _ before: String?, _ after: String?) {
+    guard let before, before == after, let row = entries[place].flatMap({ form.image($0).values }),
+      operations[place].changed.contains(where: { row[$0.key] != $0.value })
+    else { return }
+    connection.leaveETags(of: operations[place].entity.table)
   }
 
   /// Whether the service heeds a condition is seen, not believed: before the first conditional write of

@@ -7,12 +7,11 @@ import FerryODataClient
 
 /// The rows of a set, page after page as the service gives them.
 ///
-/// A page that brings a row twice, or keys out of order, is read once more. Where the service gives no
-/// next page although it counts more rows, the others are asked for by `$skip`.
+/// A page that brings a row twice is read once more. Where the service gives no next page although it
+/// counts more rows, the others are asked for by `$skip`.
 actor FeedReader {
   private let line: FeedLine
   private let form: EntityForm
-  private let order: KeyOrder
   private let tracks: Bool
   private var links: ODataNextLinks
   /// Of the page to open next.
@@ -20,14 +19,11 @@ actor FeedReader {
   private var page: FeedLine.Page?
   /// The rows of the page that is read before `pending`.
   private var taken = 0
-  /// Rows of a page that is read once more, which were given before: so many, or those up to `before`.
+  /// Rows of a page that an earlier reading gave.
   private var passing = 0
   private var isPassing = false
   private var count: Int?
   private var seen = 0
-  private var last: [AttributeValue]?
-  /// The key of the last row that was given.
-  private var before: [AttributeValue]?
   private var emptyPages = 0
   private var keys: Set<ObjectKey> = []
   private var readAgain: String?
@@ -46,15 +42,12 @@ actor FeedReader {
     self.line = line
     self.tracks = tracks
     self.form = form
-    order = KeyOrder(form.entity)
     let start = line.service.root + form.feedAddress(line.service)
     links = ODataNextLinks(start: start)
     address = place?.address ?? start
     passing = place?.taken ?? 0
     count = place?.count
     seen = place?.seen ?? 0
-    last = place?.last.flatMap { ObjectKey(text: $0).values(of: form.entity) }
-    before = last
     isResumed = place != nil
     isPassing = isResumed
   }
@@ -108,18 +101,13 @@ actor FeedReader {
       try turn()
       if page == nil, address == nil || !rows.isEmpty { break }
     }
-    before = last
     return Chunk(rows: rows, place: place, isLast: page == nil && address == nil)
   }
 
   /// Of a page that is read once more: whether the row was given before.
   private func isKnown(_ row: RowImage) -> Bool {
     guard isPassing else { return false }
-    if order.isKnown, row.rejected == nil {
-      if let last, !order.isAscending(last, order.values(of: row)) { return true }
-    } else if passing > 0 {
-      return true
-    }
+    if passing > 0 || row.rejected == nil && keys.contains(row.key) { return true }
     isPassing = false
     return false
   }
@@ -133,11 +121,7 @@ actor FeedReader {
 
   private func isNew(_ row: RowImage) -> Bool {
     // A row that does not fit may not even have a key.
-    guard row.rejected == nil else { return true }
-    guard order.isKnown else { return keys.insert(row.key).inserted }
-    let values = order.values(of: row)
-    defer { last = values }
-    return last.map { order.isAscending($0, values) } ?? true
+    row.rejected != nil || keys.insert(row.key).inserted
   }
 
   /// The page is read once more from its beginning. What was given of it is passed over, and what was
@@ -149,20 +133,16 @@ actor FeedReader {
       throw FeedFailure(
         .odd,
         ConnectorError(
-          "The service gave \(form.entity.name) \(row.key) twice or out of order while \(form.set.name) "
-            + "was read", hint: "It is read again.", isTransient: true))
+          "The service gave \(form.entity.name) \(row.key) twice while \(form.set.name) was read",
+          hint: "It is read again.", isTransient: true))
     }
     readAgain = here
     page?.body.cancel()
     page = nil
     address = here
-    if order.isKnown {
-      last = before
-    } else {
-      for row in rows { keys.remove(row.key) }
-    }
+    for row in rows { keys.remove(row.key) }
     seen -= rows.count
-    passing = taken - rows.count
+    passing = 0
     isPassing = true
     return []
   }
@@ -207,39 +187,12 @@ actor FeedReader {
 
   /// Behind what was given.
   private var place: FeedPlace? {
-    let last = order.isKnown ? last.map { ObjectKey($0).text } : nil
     if let page {
-      return FeedPlace(address: page.address, taken: taken, seen: seen, count: count, last: last)
+      return FeedPlace(address: page.address, taken: taken, seen: seen, count: count)
     }
     return address.map {
-      FeedPlace(address: $0, taken: 0, seen: seen, count: count, last: last)
+      FeedPlace(address: $0, taken: 0, seen: seen, count: count)
     }
-  }
-}
-
-/// The order of keys, where every service has the same: that of numbers.
-struct KeyOrder: Sendable {
-  private let positions: [Int]
-  let isKnown: Bool
-
-  init(_ entity: Entity) {
-    positions = entity.key
-    isKnown = entity.key.allSatisfy { position in
-      switch entity.attributes[position].type {
-      case .byte, .short, .int, .long: true
-      default: false
-      }
-    }
-  }
-
-  func values(of row: RowImage) -> [AttributeValue] { positions.compactMap { row.values?[$0] } }
-
-  func isAscending(_ one: [AttributeValue], _ other: [AttributeValue]) -> Bool {
-    for (left, right) in zip(one, other) {
-      guard case .integer(let left) = left, case .integer(let right) = right else { return true }
-      if left != right { return left < right }
-    }
-    return false
   }
 }
 
@@ -250,27 +203,23 @@ struct FeedPlace: Sendable, Equatable {
   var taken: Int
   var seen: Int
   var count: Int?
-  /// The key of the last row, where the order of keys is known.
-  var last: String?
 
   var text: String {
-    [address, String(taken), String(seen), count.map { String($0) } ?? "", last ?? ""]
+    [address, String(taken), String(seen), count.map { String($0) } ?? ""]
       .joined(separator: "\n")
   }
 
-  init(address: String, taken: Int, seen: Int, count: Int?, last: String?) {
+  init(address: String, taken: Int, seen: Int, count: Int?) {
     self.address = address
     self.taken = taken
     self.seen = seen
     self.count = count
-    self.last = last
   }
 
   init?(text: Substring) {
     let parts = text.split(separator: "\n", omittingEmptySubsequences: false)
-    guard parts.count == 5, let taken = Int(parts[1]), let seen = Int(parts[2]) else { return nil }
+    guard parts.count == 4, let taken = Int(parts[1]), let seen = Int(parts[2]) else { return nil }
     self.init(
-      address: String(parts[0]), taken: taken, seen: seen, count: Int(parts[3]),
-      last: parts[4].isEmpty ? nil : String(parts[4]))
+      address: String(parts[0]), taken: taken, seen: seen, count: Int(parts[3]))
   }
 }

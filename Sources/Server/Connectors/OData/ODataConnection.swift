@@ -36,6 +36,8 @@ public final class ODataConnection: Sendable {
     var userCredentials: [String: Credential] = [:]
     /// Whether the service is known to write on a condition, by the name of a set.
     var proofs: [String: Bool] = [:]
+    /// Sets whose ETags do not change with their rows.
+    var fixedETags: Set<String> = []
     /// Why chains are sent one by one although the service declares change sets.
     var noChangeSets: String?
     /// Sets whose changes the service names.
@@ -95,6 +97,20 @@ public final class ODataConnection: Sendable {
   func proof(of set: String) -> Bool? { state.withLock { $0.proofs[set] } }
   /// Somebody has found out whether the service heeds conditions of writes to a set.
   public func prove(_ set: String, _ holds: Bool) { state.withLock { $0.proofs[set] = holds } }
+
+  /// The ETags of a set do not change with its rows: they are no conditions.
+  func leaveETags(of set: String) {
+    state.withLock { state in
+      state.proofs[set] = false
+      state.fixedETags.insert(set)
+    }
+    log.warn(
+      "the ETags of a set do not change when its rows do, so they are not trusted",
+      ("service", address), ("set", set))
+  }
+
+  /// Whether its ETags are sent although they prove nothing: the service may want one.
+  func hasFixedETags(_ set: String) -> Bool { state.withLock { $0.fixedETags.contains(set) } }
 
   /// Whether a chain is sent as one change set.
   var usesChangeSets: Bool {

@@ -137,11 +137,26 @@ struct RequestDesk: Sendable {
     return entry
   }
 
+  /// Of many objects one answer that fails is no reason to read all of them again.
+  private func readPatiently(_ form: EntityForm, _ key: ObjectKey) -> Read {
+    for _ in 0..<RequestDesk.readings {
+      let found = read(form, key)
+      guard case .failed(let answer) = found else { return found }
+      switch answer {
+      case .notDone, .lost, .faulty: continue
+      default: return found
+      }
+    }
+    return read(form, key)
+  }
+
+  private static let readings = 2
+
   /// One after the other; throws where one cannot be read at present.
   func read(_ form: EntityForm, _ keys: [ObjectKey]) throws(ConnectorError) -> [RowImage] {
     var images: [RowImage] = []
     for key in keys {
-      switch read(form, key) {
+      switch readPatiently(form, key) {
       case .there(_, let image): images.append(image)
       case .absent:
         images.append(RowImage(entity: form.entity.name, key: key, values: nil))
