@@ -91,8 +91,11 @@ struct StoreSchemaTests {
         "CREATE VIEW ferry_store.obstacle AS SELECT package FROM ferry_store.registered_device",
         "DROP VIEW ferry_store.obstacle", "cannot drop column package"
       )
-      : StoreSchemaTests.obstacle(
-        from == 3 ? "server" : "token_user", from == 3 ? "session_changes" : "packages")
+      : from == 3
+        ? StoreSchemaTests.obstacle("server", "session_changes")
+        : from == 4
+          ? StoreSchemaTests.obstacle("token_user", "packages")
+          : StoreSchemaTests.obstacle("registered_device", "application")
     try other.execute(obstacle)
     let before = try other.value(
       "SELECT json_agg(d ORDER BY d::text)::text FROM ferry_store.registered_device AS d")

@@ -24,7 +24,8 @@ struct StageOrder {
   static let store = StageOrder(
     folder: "Sources/Server/SQLiteStore",
     stages: [
-      "Start", "Sessions", "Register", "Operations", "Contents", "Partitions", "Rows", "Loads",
+      "Start", "Sessions", "Register", "Connections", "Operations", "Contents", "Partitions",
+      "Rows", "Loads",
       "Upkeep",
     ], areFiles: true)
 

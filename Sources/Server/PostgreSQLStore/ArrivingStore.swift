@@ -193,6 +193,7 @@ package final class ArrivingStore {
         (serial("package", "id"), "package"), (serial("era", "number"), "era"),
         (serial("entity", "id"), "entity"), (serial("operation", "sequence"), "operation"),
         (serial("report", "number"), "report"), (serial("content", "id"), "content"),
+        (serial("payload", "number"), "payload"),
       ] {
         guard let last = facts.lastNumbers[table], last > 0 else { continue }
         _ = try line.rows("SELECT pg_catalog.setval(\(sequence), $1)", [.integer(last)])

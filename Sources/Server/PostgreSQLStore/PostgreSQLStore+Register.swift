@@ -67,6 +67,8 @@ extension PostgreSQLStore {
   package func forgetRegistered(_ owner: Owner) throws(StoreError) {
     try write(
       """
+      WITH waiting AS (
+        DELETE FROM ferry_store.payload WHERE user_name = $1 AND device = $2)
       DELETE FROM ferry_store.registered_device WHERE user_name = $1 AND device = $2
       """, [.exact(owner.user), .exact(owner.device)])
   }

@@ -8,7 +8,7 @@ import FerryWorld
 /// `tables` are those of version 1 and never change; each step leads from one version to the next, all
 /// of them in one transaction. A schema that a newer server has is not touched.
 enum Schema {
-  static let version: Int64 = 5
+  static let version: Int64 = 6
   /// What a fence raises.
   static let termIsOver: String = "FY001"
   static let clockDiffers: String = "FY002"
@@ -98,12 +98,29 @@ enum Schema {
     case 2: statements = packages
     case 3: statements = sessionChanges
     case 4: statements = userPackages
+    case 5: statements = connections
     default: throw StoreError.damaged("there is no migration from version \(version) of the store")
     }
     try line.use { connection throws(PostgreSQLError) in try connection.execute(statements) }
     _ = try line.rows(
       "UPDATE ferry_store.server SET schema_version = $1", [.integer(version + 1)])
   }
+
+  /// Version 6: a device may be the connection of an application, for which payloads wait.
+  private static let connections: String = """
+    ALTER TABLE ferry_store.registered_device ADD COLUMN application text COLLATE "C";
+    ALTER TABLE ferry_store.registered_device ADD COLUMN registered int8 NOT NULL DEFAULT 0;
+    ALTER TABLE ferry_store.registered_device ADD COLUMN changes int8 NOT NULL DEFAULT 0;
+    ALTER TABLE ferry_store.registered_device ADD COLUMN properties text NOT NULL DEFAULT '{}';
+    ALTER TABLE ferry_store.registered_device ADD COLUMN proof text;
+    CREATE UNIQUE INDEX registered_connection ON ferry_store.registered_device (device)
+      WHERE application IS NOT NULL;
+    CREATE TABLE ferry_store.payload (
+      number int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      user_name text COLLATE "C" NOT NULL, device text COLLATE "C" NOT NULL,
+      moment int8 NOT NULL, content text NOT NULL);
+    CREATE INDEX payload_owner ON ferry_store.payload (user_name, device, number);
+    """
 
   /// Version 5: users of issuers may have some packages only; NULL stands for all.
   private static let userPackages: String = """

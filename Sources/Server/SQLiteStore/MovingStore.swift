@@ -61,6 +61,7 @@ package final class MovingStore {
     for (table, column) in [
       ("package", "id"), ("era", "number"), ("entity", "id"), ("row", "id"), ("partition", "id"),
       ("operation", "sequence"), ("report", "number"), ("content", "id"),
+      ("payload", "number"),
     ] {
       let last = try connection.value(
         """

@@ -31,8 +31,16 @@ extension SQLiteStore {
     try sql { () throws(SQLiteError) in
       try writer.run(
         """
-        INSERT OR REPLACE INTO registered_device (\(SQLiteStore.columns))
+        INSERT INTO registered_device (\(SQLiteStore.columns))
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (user, device) DO UPDATE SET incarnation = excluded.incarnation,
+          model = excluded.model, hardware = excluded.hardware, system = excluded.system,
+          library = excluded.library, first_seen = excluded.first_seen,
+          last_seen = excluded.last_seen, pending = excluded.pending,
+          cursors = excluded.cursors, state = excluded.state, reason = excluded.reason,
+          receipt = excluded.receipt, with_pending = excluded.with_pending,
+          template = excluded.template, subscription = excluded.subscription,
+          parameters = excluded.parameters
         """, .text(device.user), .text(device.device), .text(device.incarnation),
         .text(device.model), .text(device.hardware), .text(device.system),
         .text(device.library), .integer(device.firstSeen), .integer(device.lastSeen),
@@ -60,10 +68,15 @@ extension SQLiteStore {
   }
 
   package func forgetRegistered(_ owner: Owner) throws(StoreError) {
-    try sql { () throws(SQLiteError) in
-      try writer.run(
-        "DELETE FROM registered_device WHERE user = ? AND device = ?",
-        .text(owner.user.text), .text(owner.device.text))
+    try transaction { () throws(StoreError) in
+      try sql { () throws(SQLiteError) in
+        try writer.run(
+          "DELETE FROM registered_device WHERE user = ? AND device = ?",
+          .text(owner.user.text), .text(owner.device.text))
+        try writer.run(
+          "DELETE FROM payload WHERE user = ? AND device = ?",
+          .text(owner.user.text), .text(owner.device.text))
+      }
     }
   }
 

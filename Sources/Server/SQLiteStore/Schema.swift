@@ -5,7 +5,7 @@ import FerrySQLite
 /// A store has the version of the server that last opened it. `tables` are those of version 1 and
 /// never change; each step leads from one version to the next, in a transaction of its own.
 enum Schema {
-  static let version: Int64 = 6
+  static let version: Int64 = 7
   /// `FErS`.
   static let applicationID: Int64 = 0x4645_7253
 
@@ -92,6 +92,7 @@ enum Schema {
     case 3: try writer.execute(Schema.packages)
     case 4: try writer.execute(Schema.registrations)
     case 5: try writer.execute(Schema.userPackages)
+    case 6: try writer.execute(Schema.connections)
     default:
       throw SQLiteError(
         code: 11, message: "there is no migration from version \(version) of the store", subject: ""
@@ -169,6 +170,21 @@ enum Schema {
   /// Version 6: users of issuers may have some packages only; NULL stands for all.
   private static let userPackages: String = """
     ALTER TABLE token_user ADD COLUMN packages TEXT;
+    """
+
+  /// Version 7: a device may be the connection of an application, for which payloads wait.
+  private static let connections: String = """
+    ALTER TABLE registered_device ADD COLUMN application TEXT;
+    ALTER TABLE registered_device ADD COLUMN registered INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE registered_device ADD COLUMN changes INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE registered_device ADD COLUMN properties TEXT NOT NULL DEFAULT '{}';
+    ALTER TABLE registered_device ADD COLUMN proof TEXT;
+    CREATE UNIQUE INDEX registered_connection ON registered_device (device)
+      WHERE application IS NOT NULL;
+    CREATE TABLE payload (
+      number INTEGER PRIMARY KEY AUTOINCREMENT, user TEXT NOT NULL, device TEXT NOT NULL,
+      moment INTEGER NOT NULL, content TEXT NOT NULL) STRICT;
+    CREATE INDEX payload_owner ON payload (user, device, number);
     """
 
   private static let additions: String = """

@@ -81,7 +81,7 @@ extension Accounts {
     return (code.text, activationEnd(device))
   }
 
-  private func activationEnd(_ device: RegisteredDevice) -> Timestamp {
+  func activationEnd(_ device: RegisteredDevice) -> Timestamp {
     Timestamp(milliseconds: device.firstSeen)
       .advanced(by: .seconds(limits.activationHours * 3_600))
   }

@@ -29,7 +29,7 @@ public struct AuditLog: Sendable {
     case deviceLocked, deviceUnlocked, wipeOrdered, wipeReceipt, wipeRefused, templateAssigned
     case activationMade
     /// What a device did by itself.
-    case loggedOut, deviceUnregistered
+    case loggedOut, connectionRegistered, deviceUnregistered
     /// An operator deployed a package, or withdrew one.
     case packageDeployed, packageWithdrawn
     case userAdded, userChanged, passwordChanged, userLoggedOut, userRemoved
@@ -38,7 +38,7 @@ public struct AuditLog: Sendable {
     var isOfOperator: Bool {
       switch self {
       case .login, .loginRefused, .sessionRefused, .operationRefused, .deviceAdded, .sessionEnded,
-        .deviceRemoved, .tokenRepeated, .loggedOut, .deviceUnregistered:
+        .deviceRemoved, .tokenRepeated, .loggedOut, .connectionRegistered, .deviceUnregistered:
         false
       case .keyMade, .keyRotated, .deviceLocked, .deviceUnlocked, .wipeOrdered, .wipeReceipt,
         .wipeRefused, .templateAssigned, .activationMade, .packageDeployed, .packageWithdrawn,

@@ -83,10 +83,27 @@ public final class BasicLogins: Sendable {
       return record
     }
     // There is no device; a network is known by itself once the user has come from there.
-    let login = LoginRequest(user: user, password: password, device: "gateway \(address)")
+    let login = BasicLogins.request(user, password, address)
     let record = try await doorkeeper.authenticate(login, from: address)
     let end = clock.moment.advanced(by: BasicLogins.memory)
     known.withLock { $0[digest] = Known(stamp: record.stamp, end: end) }
     return record
+  }
+
+  private static func request(
+    _ user: String, _ password: String, _ address: String
+  ) -> LoginRequest {
+    LoginRequest(user: user, password: password, device: "gateway \(address)")
+  }
+
+  /// Whether an activation code of the user may be tried now. Throws `tooManyGuesses`.
+  package func mayTry(user: String, from address: String) async throws(ServerError) {
+    try await doorkeeper.mayTry(BasicLogins.request(user, "", address), from: address)
+  }
+
+  /// An activation code was tried: a wrong one counts as a wrong password does.
+  package func tried(user: String, from address: String, isRight: Bool) async {
+    await doorkeeper.tried(
+      BasicLogins.request(user, "", address), from: address, isRight: isRight)
   }
 }

@@ -5,8 +5,8 @@ import FerryWire
 ///
 /// Use it from one thread. There is one writer; what a verb writes is there for good when it returns,
 /// or when the transaction around it does. Errors leave nothing of the verb behind.
-package protocol Store: SessionStore, OperationStore, ContentStore, PartitionStore, RowStore,
-  LoadStore, UpkeepStore, NodeStore
+package protocol Store: SessionStore, ConnectionStore, OperationStore, ContentStore,
+  PartitionStore, RowStore, LoadStore, UpkeepStore, NodeStore
 {
   /// What messages call it.
   var name: String { get }

@@ -69,12 +69,16 @@ package struct StoreTable: Sendable, Equatable {
     StoreTable(
       "token_user", integers: ["issued"], texts: ["user", "roles", "claims", "packages"]),
     StoreTable(
-      "registered_device", integers: ["first_seen", "last_seen", "pending"],
+      "registered_device",
+      integers: ["first_seen", "last_seen", "pending", "registered", "changes"],
       flags: ["with_pending"],
       texts: [
         "user", "device", "incarnation", "model", "hardware", "system", "library", "cursors",
-        "state", "reason", "receipt", "template", "subscription", "parameters",
+        "state", "reason", "receipt", "template", "subscription", "parameters", "application",
+        "properties", "proof",
       ]),
+    StoreTable(
+      "payload", integers: ["number", "moment"], texts: ["user", "device", "content"]),
     StoreTable("personalization", integers: ["package"], texts: ["user", "name", "value"]),
     StoreTable(
       "report", integers: ["number", "package", "day"],
