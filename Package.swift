@@ -98,6 +98,10 @@ let kit: [Target] = [
   module("FerryLogger", "Kit/Logger", ["FerryWorld", "FerryCompression"]),
   module("FerryTrace", "Kit/Trace", ["FerryWorld", "FerryJSON"]),
   module("FerryCertificates", "Kit/Certificates", ["FerryCrypto", "FerryWorld"]),
+  // An app registers with a server, gets its settings and what services push (Decision 0140).
+  module(
+    "FerryRegistration", "Kit/Registration",
+    ["FerryJSON", "FerryHTTP", "FerryHTTPClient", "FerryCrypto", "FerryWorld"]),
   // The kit's traces and logs over a transport; the parts above never import one.
   module(
     "FerryTelemetry", "Kit/Telemetry",
@@ -174,6 +178,18 @@ let server: [Target] = [
       "FerryServer", "FerryModel", "FerryWire", "FerryWorld", "FerryHTTP", "FerryJSON",
       "FerryODataService", "FerryOData", "FerryODataAddress",
     ]),
+  // Push services of others, over HTTP/2 (Decision 0141).
+  module(
+    "FerryPush", "Server/Push",
+    ["FerryHTTP", "FerryHTTPClient", "FerryCrypto", "FerryJSON", "FerryWorld"]),
+  // The register of connections over HTTP (Decision 0140).
+  module(
+    "FerryApplications", "Server/Applications",
+    [
+      "FerryPush", "FerryHTTPClient",
+      "FerryServer", "FerryRegistration", "FerryOData", "FerryHTTP", "FerryJSON", "FerryCrypto",
+      "FerryWorld",
+    ]),
   // Issuers and authorities whose tokens and certificates let users in (Decisions 0053, 0074).
   module(
     "FerryIssuers", "Server/Issuers",
@@ -229,7 +245,7 @@ let samples: [Target] = [
     [
       "Ferry", "FerryReference", "FerryModel", "FerryJSON", "FerrySQLite", "FerryHTTPClient",
       "FerryWorld", "FerryOpenID", "FerryTrace", "FerryLogger", "FerryTelemetry",
-      "FerryODataClient",
+      "FerryODataClient", "FerryRegistration",
     ]),
 ]
 
@@ -368,6 +384,13 @@ let testTargets: [Target] = [
       "FerryModel", "FerryHTTP", "FerryJSON", "FerryWorld",
     ]),
   tests(
+    "FerryApplicationsTests", "ApplicationsTests",
+    [
+      "FerryApplications", "FerryPush", "FerryRegistration", "FerryServer", "FerrySQLiteStore",
+      "FerryOData", "FerryCrypto",
+      "FerryModel", "FerryHTTP", "FerryHTTPClient", "FerryJSON", "FerryWorld", "FerryFaultFiles",
+    ]),
+  tests(
     "FerryServerTests", "ServerTests",
     [
       "FerryServer", "FerrySQLiteStore", "FerryConformance", "FerryStoreConformance",
@@ -425,6 +448,7 @@ var products: [Product] = [
   .library(name: "FerryTrace", targets: ["FerryTrace"]),
   .library(name: "FerryTelemetry", targets: ["FerryTelemetry"]),
   .library(name: "FerryCertificates", targets: ["FerryCertificates"]),
+  .library(name: "FerryRegistration", targets: ["FerryRegistration"]),
   .library(name: "FerryOpenID", targets: ["FerryOpenID"]),
   // What Fuzzing/ throws bytes at.
   .library(name: "FerryFuzzTargets", targets: ["FerryFuzzTargets"]),
@@ -507,7 +531,7 @@ var products: [Product] = [
         "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLConnector", "FerryConnector",
         "FerrySQLite", "FerryCrypto", "FerryGenerator",
         "FerryWire", "FerryPostgreSQL", "FerryPostgreSQLConnector", "FerryPostgreSQLStore",
-        "FerryODataFace", "FerryODataConnector",
+        "FerryODataFace", "FerryODataConnector", "FerryApplications",
       ]),
     program(
       "FerryCommand", "Sources/Tools/Programs/FerryCommand",

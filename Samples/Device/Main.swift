@@ -3,6 +3,11 @@
 @main
 struct Main {
   static func main() async {
-    await DeviceProgram.run(CommandLine.arguments)
+    let arguments = CommandLine.arguments
+    if arguments.dropFirst().first == "--registration" {
+      await RegistrationDevice.run(arguments)
+    } else {
+      await DeviceProgram.run(arguments)
+    }
   }
 }

@@ -10,7 +10,7 @@ enum GatewayProgram {
   /// Options that mean something for a gateway.
   private static let options = [
     "gateway", "users", "data", "port", "address", "certificate", "key", "connections", "log",
-    "proxy", "proxy-protocol", "security",
+    "proxy", "proxy-protocol", "security", "applications",
   ]
 
   /// False where the command line asks for no gateway, or for packages beside it.
@@ -42,15 +42,23 @@ enum GatewayProgram {
     let logins = BasicLogins(Doorkeeper(provider, roles: roles, world: world), world: world)
     let served = try setup.make(logins, tokens: false, world: world)
     let gateway = served.gateway
+    let door = try ApplicationsDoor.file(arguments).map { applications in
+      try ApplicationsDoor.alone(applications, served, logins, provider, data, world)
+    }
     let identity = try IdentityFiles(arguments)
     var configuration = try configuration(arguments)
     configuration.proxies = proxies.union(greetingProxies)
     configuration.proxiesSendGreetings = !greetingProxies.isEmpty
     configuration.tls = try identity?.read(setup.clients)
     let server = try HTTPServer(
-      configuration: configuration, log: log, doorman: { request in gateway.admit(request) }
-    ) { request in await gateway.answer(request) }
+      configuration: configuration, log: log,
+      doorman: { request in door?.admit(request) ?? gateway.admit(request) }
+    ) { request in
+      if let door { return await door.answer(request) }
+      return await gateway.answer(request)
+    }
     try server.start()
+    door?.begin()
     SignalStop.install(for: server)
     HangUpSignal(
       server: server, identity: identity, gateway: served, log: log

@@ -17,6 +17,8 @@ actor Parts {
   private let face: ODataFace?
   /// Nil where no other service is reached through this server.
   nonisolated let gateway: ServedGateway?
+  /// Nil where no application's devices may register.
+  nonisolated let door: ApplicationsDoor?
   private let threads: ServerThreads
   private var deployer: Deployer?
   private var stores: (any PackageStores)?
@@ -37,16 +39,21 @@ actor Parts {
     server = ServerHost(
       doorkeeper: doorkeeper, audit: audit, proxies: settings.proxies, world: world,
       version: ProgramVersion.number)
+    door = settings.applications.map { [server, gateway = self.gateway] file in
+      ApplicationsDoor.beside(server, file, gateway, logins, users.provider, audit, world)
+    }
     face = settings.offersOData ? ODataFace(server, proxies: settings.proxies) : nil
   }
 
   nonisolated func admit(_ request: HTTPRequest) -> HTTPAdmission {
+    if let door, door.isMeant(by: request) { return door.admit(request) }
     if let gateway, gateway.gateway.isMeant(by: request) { return gateway.gateway.admit(request) }
     if let face, ODataFace.isMeant(by: request) { return face.admit(request) }
     return server.admit(request)
   }
 
   nonisolated func answer(_ request: HTTPRequest) async -> HTTPResponse {
+    if let door, door.isMeant(by: request) { return await door.answer(request) }
     if let gateway, gateway.gateway.isMeant(by: request) {
       return await gateway.gateway.answer(request)
     }

@@ -21,7 +21,7 @@ enum ServerProgram {
         exit(StandardOutput.isWritten(by: "ferryd") ? 0 : 1)
       }
       guard try !GatewayProgram.run(arguments) else { exit(0) }
-      try run(try Settings(arguments))
+      try run(try Settings(arguments), arguments)
     } catch let error as UsageError {
       complain("\(error)\nTry: ferryd --help")
       exit(2)
@@ -35,7 +35,7 @@ enum ServerProgram {
     FileHandle.standardError.write(Data("ferryd: \(text)\n".utf8))
   }
 
-  private static func run(_ settings: Settings) throws {
+  private static func run(_ settings: Settings, _ arguments: Arguments) throws {
     let spans = settings.collector.map { SpanExport($0) }
     let log = StandardLog(least: settings.logLevel, spans: spans)
     let world = World.system(log: log)
@@ -67,6 +67,7 @@ enum ServerProgram {
     HangUpSignal(
       server: server, identity: settings.identity, gateway: parts.gateway, log: log
     ).install()
+    parts.door?.begin()
     Task(executorPreference: server.executor) {
       do {
         try await parts.start(on: server.executor)

@@ -1,9 +1,11 @@
+import FerryApplications
 import FerryArguments
 import FerryCertificates
 import FerryConnections
 import FerryModel
 import FerryPostgreSQL
 import FerryPostgreSQLStore
+import FerryProxy
 import FerrySQLite
 import FerryServer
 import FerryWorld
@@ -49,6 +51,8 @@ struct Settings {
   let gateway: String?
   /// Whether each package is a service of OData too.
   let offersOData: Bool
+  /// Whose devices may register; nil: no application's.
+  let applications: ApplicationsFile?
   /// Made by `--dev`; nil for a server that is told what it serves.
   let development: DevelopmentSetup?
 
@@ -165,6 +169,10 @@ struct Settings {
       "be the one door to the services of this file, with the users of the user file, beside the "
         + "models or without any; the file must belong to its owner alone (chmod 600)"),
     CommandOption(
+      "applications", "FILE",
+      "let the devices of these applications register over HTTP, and let services push to them; "
+        + "with --gateway the services of an application ask for a connection"),
+    CommandOption(
       "certificate", "FILE",
       "the certificate (PEM) for TLS 1.2 and 1.3, and those of its issuers behind it; SIGHUP reads it "
         + "again"),
@@ -202,6 +210,7 @@ struct Settings {
     _ = try arguments.operands()
     identity = try IdentityFiles(arguments)
     gateway = try arguments.value("gateway")
+    applications = try ApplicationsDoor.file(arguments)
     development = try Settings.development(arguments)
     folder = try development?.folder ?? arguments.required("data", "data")
     database = try arguments.value("database")

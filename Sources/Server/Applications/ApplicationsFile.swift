@@ -1,0 +1,209 @@
+import FerryJSON
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#endif
+
+/// Why a file of applications cannot be used.
+public struct ApplicationsError: Error, Sendable, Equatable, CustomStringConvertible {
+  public let message: String
+  public let hint: String
+
+  public init(_ message: String, hint: String) {
+    self.message = message
+    self.hint = hint
+  }
+
+  public var description: String { "\(message). \(hint)" }
+}
+
+/// An app whose devices may register.
+public struct Application: Sendable {
+  /// How its devices prove that they may register.
+  public enum Admission: String, Sendable, CaseIterable {
+    /// By name and password.
+    case automatic
+    /// By an activation code beside name and password.
+    case code
+  }
+
+  /// Such as `com.example.flights`.
+  public let id: String
+  /// Services of the gateway that its connections may use; the first is its endpoint.
+  public var services: [String] = []
+  /// Nil: any that matches the user.
+  public var template: String?
+  public var admission: Admission = .automatic
+  /// Users who may register; nil: all.
+  public var users: Set<String>?
+  /// Whether nobody has to log in.
+  public var isAnonymous: Bool = false
+  /// Roles of which a service needs one to send payloads.
+  public var pushRoles: Set<String> = [Application.pushRole]
+  /// How many payloads wait for a connection at most.
+  public var queue: Int = 100
+
+  /// How its devices are woken; nil: they are not.
+  var push: ApplicationPush?
+
+  public static let pushRole: String = "SUP Push User"
+
+  public init(id: String) { self.id = id }
+}
+
+/// The applications of a server, from a JSON file:
+///
+///     {"applications": [{"id": "com.example.flights", "services": ["flights"]}]}
+public struct ApplicationsFile: Sendable {
+  /// By id, in the order of the file.
+  public let applications: [Application]
+
+  public init(_ applications: [Application]) { self.applications = applications }
+
+  /// Reads the file. A member that is not known is an error.
+  public init(path: String) throws(ApplicationsError) {
+    guard let file = fopen(path, "re") else {
+      throw ApplicationsError(
+        "the file of applications \(path) cannot be read",
+        hint: "Name a file that exists (--applications).")
+    }
+    defer { fclose(file) }
+    var bytes = [UInt8](repeating: 0, count: ApplicationsFile.mostBytes + 1)
+    let count = fread(&bytes, 1, bytes.count, file)
+    guard ferror(file) == 0, count <= ApplicationsFile.mostBytes else {
+      throw ApplicationsError(
+        "the file of applications \(path) is not a file of at most 1 MB",
+        hint: "Name a file (--applications).")
+    }
+    let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+    try self.init(Array(bytes.prefix(count)), name: path, keys: folder)
+  }
+
+  static let mostBytes: Int = 1 << 20
+
+  /// Reads the text of a file.
+  ///
+  /// `keys`: the folder of the files that it names.
+  public init(
+    _ bytes: [UInt8], name: String, keys: String = "."
+  ) throws(ApplicationsError) {
+    let root: JSONNode
+    do throws(JSONError) { root = try JSONNode.parse(bytes) } catch {
+      throw ApplicationsError(
+        "\(name):\(TextPlace(offset: error.offset, in: bytes)): \(error.problem)",
+        hint: "Correct the file.")
+    }
+    let reader = Reader(bytes: bytes, name: name, keys: Keys(folder: keys))
+    try reader.check(root, ["applications"], "the file")
+    guard let nodes = root["applications"]?.array, !nodes.isEmpty else {
+      throw reader.fault(root, "the file has no list of applications")
+    }
+    var found: [Application] = []
+    for node in nodes {
+      let application = try reader.application(node)
+      guard !found.contains(where: { $0.id == application.id }) else {
+        throw reader.fault(node, "there are two applications \(application.id)")
+      }
+      found.append(application)
+    }
+    applications = found
+  }
+
+  private struct Reader {
+    let bytes: [UInt8]
+    let name: String
+    let keys: Keys
+
+    func fault(_ node: JSONNode, _ text: String) -> ApplicationsError {
+      ApplicationsError(
+        "\(name):\(TextPlace(offset: node.offset, in: bytes)): \(text)", hint: "Correct the file.")
+    }
+
+    func check(
+      _ node: JSONNode, _ known: [String], _ what: String
+    ) throws(ApplicationsError) {
+      guard let members = node.object else { throw fault(node, "\(what) is not an object") }
+      var seen: Set<String> = []
+      for member in members {
+        guard known.contains(member.key) else {
+          throw fault(
+            member.value,
+            "\(what) has no member \"\(member.key)\"; known are \(known.joined(separator: ", "))")
+        }
+        guard seen.insert(member.key).inserted else {
+          throw fault(member.value, "\"\(member.key)\" is there twice")
+        }
+      }
+    }
+
+    func texts(_ node: JSONNode, _ member: String) throws(ApplicationsError) -> [String]? {
+      guard let value = node[member] else { return nil }
+      let texts = value.array?.map(\.string) ?? [nil]
+      guard !texts.contains(nil) else { throw fault(value, "\"\(member)\" is not a list of texts") }
+      return texts.compactMap { $0 }
+    }
+
+    func application(_ node: JSONNode) throws(ApplicationsError) -> Application {
+      try check(
+        node,
+        [
+          "id", "services", "template", "admission", "users", "anonymous", "pushRoles", "queue",
+          "push",
+        ], "an application")
+      guard let id = node["id"]?.string, ConnectionID.isGood(id), id.utf8.count <= 90 else {
+        throw fault(
+          node["id"] ?? node,
+          "an application needs an id of at most 90 letters, digits, -, _, . and ~")
+      }
+      var application = Application(id: id)
+      application.services = try texts(node, "services") ?? []
+      if let value = node["template"] {
+        guard let text = value.string, !text.isEmpty else {
+          throw fault(value, "\"template\" is not a text")
+        }
+        application.template = text
+      }
+      if let value = node["admission"] {
+        guard let admission = value.string.flatMap(Application.Admission.init) else {
+          throw fault(value, "\"admission\" is neither automatic nor code")
+        }
+        application.admission = admission
+      }
+      application.users = try texts(node, "users").map(Set.init)
+      if let value = node["anonymous"] {
+        guard let flag = value.boolean else {
+          throw fault(value, "\"anonymous\" is neither true nor false")
+        }
+        application.isAnonymous = flag
+      }
+      if let roles = try texts(node, "pushRoles") { application.pushRoles = Set(roles) }
+      if let value = node["queue"] {
+        guard let number = value.integer, (1...10_000).contains(number) else {
+          throw fault(value, "\"queue\" is not a number from 1 to 10000")
+        }
+        application.queue = Int(number)
+      }
+      if let value = node["push"] {
+        application.push = try ApplicationsFile.push(
+          value, keys, fault,
+          check: { node, known, what throws(ApplicationsError) in try check(node, known, what) })
+      }
+      return application
+    }
+  }
+}
+
+/// What an application connection id may be.
+enum ConnectionID {
+  static let mostBytes: Int = 128
+
+  /// Characters that mean nothing else in an address, a cookie, a header or a log.
+  static func isGood(_ text: String) -> Bool {
+    (1...mostBytes).contains(text.utf8.count)
+      && text.utf8.allSatisfy { byte in
+        byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "-_.~".utf8.contains(byte)
+      } && text != "." && text != ".."
+  }
+}
