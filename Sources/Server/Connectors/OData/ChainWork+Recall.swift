@@ -36,8 +36,9 @@ extension ChainWork {
       let key = made[place] ?? operations[place].key ?? ObjectKey([])
       return .performed(.accepted(key: key, isRepeated: true))
     case .notPerformed:
-      let attempt = connection.attempt(id)
-      if let attempt, attempt.isHeld, connection.clock.moment < attempt.until {
+      // A process that comes later knows nothing of this attempt. It would take what still arrives for
+      // the work of somebody else.
+      if let attempt = connection.attempt(id), connection.clock.moment < attempt.until {
         return .mayStillArrive(until: attempt.until)
       }
       return .notPerformed
