@@ -16,6 +16,7 @@ program:sqlite3               sqlite3               tests that look into databas
 program:nginx                 nginx-light           tests through a proxy
 program:haproxy               haproxy               tests of several nodes behind a proxy
 program:openssl               openssl               a test's own authority
+program:slapd                 slapd                 logins at a directory (Scripts/check security)
 program:nft               nftables              tests that lose packets
 program:ip                iproute2              a network of their own for these tests
 program:mkfs.ext4         e2fsprogs             tests with a disk that stands still
