@@ -70,6 +70,19 @@ struct PushTests {
     #expect(await end == nil)
   }
 
+  @Test("A channel that is open gives nothing more once its device is locked")
+  func locked() async throws {
+    let desk = try await Desk()
+    let id = await desk.register()
+    let stream = try await open(desk, id)
+    _ = await stream.next()
+    let owner = Owner(device: id, user: "anna")
+    _ = try await desk.host.decide(.lock, owner, reason: "lost", withPending: false)
+    #expect(await desk.send("POST", "/Notification/\(id)", user: "sapgw", body: "x").status == 201)
+    #expect(await line(stream) == nil)
+    #expect(try await desk.host.payloadCount(of: owner) == 1, "it waits")
+  }
+
   @Test("A silent channel says after 15 seconds that it is alive")
   func beat() async throws {
     let desk = try await Desk()
