@@ -164,6 +164,17 @@ let server: [Target] = [
       "FerryConnector", "FerryModel", "FerryOData", "FerryODataAddress", "FerryODataBatch",
       "FerryODataClient", "FerryHTTP", "FerryHTTPClient", "FerryTrace", "FerryJSON", "FerryWorld",
     ]),
+  // A service of REST as business system, by a mapping (Decision 0131).
+  module(
+    "FerryRESTConnector", "Server/Connectors/REST",
+    ["FerryConnector", "FerryModel", "FerryJSON", "FerryHTTP", "FerryHTTPClient", "FerryWorld"]),
+  // What other programs say they changed in the business system (Decision 0132).
+  module(
+    "FerryNotices", "Server/Notices",
+    [
+      "FerryServer", "FerryRESTConnector", "FerryModel", "FerryWire", "FerryJSON", "FerryHTTP",
+      "FerryWorld", "FerryCrypto", "FerrySQLite",
+    ]),
   // Where a server keeps what must outlive it (Decision 0036).
   module(
     "FerrySQLiteStore", "Server/SQLiteStore",
@@ -206,6 +217,9 @@ let tools: [Target] = [
   module(
     "FerryODataReading", "Tools/ODataReading",
     ["FerryGenerator", "FerryModel", "FerryOData", "FerryODataClient", "FerryODataConnector"]),
+  module(
+    "FerryOpenAPIReading", "Tools/OpenAPIReading",
+    ["FerryGenerator", "FerryModel", "FerryJSON", "FerryHTTP", "FerryHTTPClient"]),
   program(
     "FerryGenerate", "Sources/Tools/Programs/FerryGenerate", ["FerryGenerator", "FerryModel"]),
   // What tests of the kit kill.
@@ -353,6 +367,12 @@ let testTargets: [Target] = [
       "FerryHTTPClient", "FerryWorld",
     ]),
   tests(
+    "FerryRESTConnectorTests", "RESTConnectorTests",
+    [
+      "FerryRESTConnector", "FerryOpenAPIReading", "FerryConnector", "FerryGenerator",
+      "FerryModel", "FerryJSON", "FerryHTTP", "FerryHTTPClient", "FerryWorld",
+    ]),
+  tests(
     "FerrySQLiteTests", "SQLiteTests", ["FerrySQLite", "FerryCrypto", "FerryFaultVFS"]),
   tests(
     "FerryKitTests", "KitTests",
@@ -389,6 +409,12 @@ let testTargets: [Target] = [
       "FerryApplications", "FerryPush", "FerryRegistration", "FerryServer", "FerrySQLiteStore",
       "FerryOData", "FerryCrypto",
       "FerryModel", "FerryHTTP", "FerryHTTPClient", "FerryJSON", "FerryWorld", "FerryFaultFiles",
+    ]),
+  tests(
+    "FerryNoticesTests", "NoticesTests",
+    [
+      "FerryNotices", "FerryServer", "FerryTestKit", "Ferry", "FerryTravel", "FerryModel",
+      "FerryHTTP", "FerryJSON", "FerryWorld", "FerryCrypto",
     ]),
   tests(
     "FerryServerTests", "ServerTests",
@@ -519,7 +545,7 @@ var products: [Product] = [
       [
         "FerryModel", "FerryJSON", "FerryWorld", "FerryHTTP", "FerryHTTPClient", "FerryCrypto",
         "FerryConnector", "FerryServer", "FerrySQLite", "FerrySQLConnector", "FerryPostgreSQL",
-        "FerryPostgreSQLConnector", "FerryODataConnector",
+        "FerryPostgreSQLConnector", "FerryODataConnector", "FerryRESTConnector",
       ]),
     program(
       "Ferryd", "Sources/Tools/Programs/Ferryd",
@@ -531,7 +557,8 @@ var products: [Product] = [
         "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLConnector", "FerryConnector",
         "FerrySQLite", "FerryCrypto", "FerryGenerator",
         "FerryWire", "FerryPostgreSQL", "FerryPostgreSQLConnector", "FerryPostgreSQLStore",
-        "FerryODataFace", "FerryODataConnector", "FerryApplications",
+        "FerryODataFace", "FerryODataConnector", "FerryApplications", "FerryRESTConnector",
+        "FerryNotices",
       ]),
     program(
       "FerryCommand", "Sources/Tools/Programs/FerryCommand",
@@ -539,6 +566,7 @@ var products: [Product] = [
         "FerryConnections", "FerryConnector",
         "FerryArguments", "FerryGenerator", "FerryModel", "FerryJSON",
         "FerryODataShell", "FerryOData", "FerryODataClient", "FerryODataReading", "FerryHTTP",
+        "FerryOpenAPIReading", "FerryRESTConnector",
         "FerryHTTPClient", "FerryHTTPServer", "FerryOpenID", "FerryIssuers", "FerryServer",
         "FerryProxy", "FerrySecurity", "FerryCertificates",
         "FerrySQLiteStore", "Ferry", "FerryInspection", "FerrySimulation",

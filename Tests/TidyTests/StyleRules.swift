@@ -83,9 +83,12 @@ enum StyleRules {
     "Sources/Server/Server/Host",
     "Sources/Tools/Programs", "Sources/OData/Client/Queue",
     // The bridges from a blocking connector or login to a client.
-    "Sources/Server/Connectors/OData", "Sources/Server/Security", "Sources/Tools/Connections",
+    "Sources/Server/Connector/Requests", "Sources/Server/Connectors/OData",
+    "Sources/Server/Security", "Sources/Tools/Connections",
     // Channels that break and push services that are busy are tried again after a while.
     "Sources/Kit/Registration", "Sources/Server/Push",
+    // Keeps to the requests per second that a service allows.
+    "Sources/Server/Connectors/REST",
   ]
 
   static func bareTasks(in file: SourceFile) -> [Violation] {

@@ -3,6 +3,7 @@ public import FerryModel
 public import FerryODataConnector
 public import FerryPostgreSQL
 import FerryPostgreSQLConnector
+public import FerryRESTConnector
 import FerrySQLConnector
 public import FerrySQLite
 public import FerryServer
@@ -26,9 +27,11 @@ public enum BusinessDatabase: Sendable, CustomStringConvertible {
   case sqlite(path: String)
   case postgreSQL(PostgreSQLAddress)
   case odata(ODataConnection)
+  case rest(RESTConnection)
 
   private static let forms =
-    "Write sqlite:<file>, postgres:<database> or odata:<http address>."
+    "Write sqlite:<file>, postgres:<database>, odata:<http address>, or for the default connection "
+    + "rest:<http address>."
 
   /// `settings`: how a service is reached. Asks nothing yet.
   public init(
@@ -77,6 +80,7 @@ public enum BusinessDatabase: Sendable, CustomStringConvertible {
     case .sqlite(let path): path
     case .postgreSQL(let address): address.text
     case .odata(let connection): connection.address
+    case .rest(let connection): connection.address
     }
   }
 
@@ -90,7 +94,7 @@ public enum BusinessDatabase: Sendable, CustomStringConvertible {
   public var isService: Bool {
     switch self {
     case .sqlite, .postgreSQL: false
-    case .odata: true
+    case .odata, .rest: true
     }
   }
 
@@ -104,6 +108,7 @@ public enum BusinessDatabase: Sendable, CustomStringConvertible {
         address, package: package, remembersOperations: replay.remembersOperations,
         connections: replay.connections)
     case .odata(let connection): ODataConnector(connection, package: package)
+    case .rest(let connection): RESTConnector(connection, package: package)
     }
   }
 

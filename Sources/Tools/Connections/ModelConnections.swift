@@ -9,13 +9,15 @@ public struct ModelConnections: Sendable, CustomStringConvertible {
   private let package: Package
 
   /// `file`: of the named connections. `database`: the address of the default one, where it is given
-  /// apart; nil: that of the file.
+  /// apart; nil: that of the file. `service`: the default one itself, where it needs more than an address.
   public init(
-    _ package: Package, file: ConnectionsFile?, database: String?
+    _ package: Package, file: ConnectionsFile?, database: String?,
+    service: BusinessDatabase? = nil
   ) throws(ConnectionsError) {
     self.package = package
     databases = try PackageConnections(package).names.map { name throws(ConnectionsError) in
-      (name, try ModelConnections.find(name, package, file, database))
+      if name == nil, let service { return (name, service) }
+      return (name, try ModelConnections.find(name, package, file, database))
     }
   }
 

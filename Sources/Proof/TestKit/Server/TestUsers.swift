@@ -6,10 +6,12 @@ final class TestUsers: AuthenticationProvider {
   private let records = Mutex<[String: UserRecord]>([:])
   private let refused = Mutex<Set<String>>([])
 
-  func add(_ name: String, claims: [String: [String]]) {
+  func add(_ name: String, claims: [String: [String]], roles: [String] = []) {
     records.withLock { records in
-      let known = records[name]?.claims ?? [:]
-      records[name] = UserRecord(name: name, claims: known.merging(claims) { $1 })
+      let known = records[name]
+      records[name] = UserRecord(
+        name: name, roles: (known?.roles ?? []) + roles,
+        claims: (known?.claims ?? [:]).merging(claims) { $1 })
     }
   }
 

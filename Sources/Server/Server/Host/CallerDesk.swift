@@ -26,6 +26,8 @@ package struct CallerDesk: Sendable {
   /// Where users of this package and of all others of the server log in.
   package var door: CallerDoor { CallerDoor(router) }
 
+  func record(of caller: Caller) -> UserRecord? { service.provider?.record(of: caller.name) }
+
   /// Throws where the caller was removed, or may not use the package.
   package func check(_ caller: Caller) async throws(ServerError) {
     try await service.checkCaller(caller.name)

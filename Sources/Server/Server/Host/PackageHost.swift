@@ -80,7 +80,7 @@ public struct PackageHost: Sendable {
       work = [Task(executorPreference: loop) { await load.run() }]
       work += hosts.flatMap { $0.run(load, on: loop) }
     }
-    let served = ServedPackage(package, service, contents)
+    let served = ServedPackage(package, service, contents, load: { load.want() })
     return PackageHost(
       router: Router(
         [served], doorkeeper: doorkeeper, audit: audit,

@@ -330,6 +330,7 @@ public actor ServiceHost {
     catchUp()
     service.onSecond?()
     service.keepDueVisits()
+    service.advanceNotices()
     meter.note(
       PackageMeter.Levels(
         channels: service.channelCount, waitingOperations: service.queue.count,

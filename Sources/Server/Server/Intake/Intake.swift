@@ -18,6 +18,8 @@ final class Intake: ServiceRoom {
   var followed: [FollowedConnection]
   /// As the store has them; nil while they were not read.
   var keptCursors: SourceCursors?
+  var noticeMarks = NoticeMarks()
+  var noticeBrake = NoticeBrake()
   /// What no device gets; on a node that follows, as it was when it was last asked for.
   var rejectedRows = RejectedRows()
 

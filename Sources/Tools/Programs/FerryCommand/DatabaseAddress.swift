@@ -1,6 +1,7 @@
 import FerryArguments
 import FerryGenerator
 import FerryODataReading
+import FerryOpenAPIReading
 import FerryPostgreSQL
 import FerryPostgreSQLReading
 import Foundation
@@ -11,9 +12,12 @@ enum DatabaseAddress {
   case postgreSQL(PostgreSQLAddress)
   /// The address of the service document.
   case odata(String)
+  /// The address of a service's description by OpenAPI.
+  case openAPI(String)
 
   /// What the options' texts show.
-  static let forms = "sqlite:<file>, postgres:<database> or odata:<http address>"
+  static let forms =
+    "sqlite:<file>, postgres:<database>, odata:<http address> or openapi:<http address>"
 
   init(_ text: String) throws(UsageError) {
     if PostgreSQLAddress.isAddress(text) {
@@ -26,6 +30,16 @@ enum DatabaseAddress {
     where text.hasPrefix(scheme) && !text.contains("@") {
       self = .odata(String(text.dropFirst(6)))
       return
+    }
+    for scheme in ["openapi:http://", "openapi:https://"]
+    where text.hasPrefix(scheme) && !text.contains("@") {
+      self = .openAPI(String(text.dropFirst(8)))
+      return
+    }
+    guard !text.hasPrefix("rest:") else {
+      throw UsageError(
+        "a REST service does not say by itself what it has",
+        hint: "Name its description: --from openapi:http://<host>/openapi.json.")
     }
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, parts[0] == "sqlite", !parts[1].isEmpty else {
@@ -43,6 +57,7 @@ enum DatabaseAddress {
     case .sqlite(let path): "sqlite:\(path)"
     case .postgreSQL(let address): address.text
     case .odata(let address): "odata:\(address)"
+    case .openAPI(let address): "openapi:\(address)"
     }
   }
 
@@ -50,7 +65,7 @@ enum DatabaseAddress {
   var absolute: String {
     switch self {
     case .sqlite(let path): "sqlite:\(URL(filePath: path).standardizedFileURL.path)"
-    case .postgreSQL, .odata: text
+    case .postgreSQL, .odata, .openAPI: text
     }
   }
 
@@ -59,7 +74,7 @@ enum DatabaseAddress {
     switch self {
     case .sqlite(let path): path
     case .postgreSQL(let address): address.text
-    case .odata(let address): address
+    case .odata(let address), .openAPI(let address): address
     }
   }
 
@@ -69,6 +84,7 @@ enum DatabaseAddress {
     case .sqlite(let path): TextFile.stem(of: path)
     case .postgreSQL(let address): address.database
     case .odata(let address): address.split(separator: "/").last.map(String.init) ?? "Service"
+    case .openAPI: "Service"
     }
   }
 
@@ -77,6 +93,7 @@ enum DatabaseAddress {
     case .sqlite(let path): try SchemaReader.read(path: path)
     case .postgreSQL(let address): try PostgreSQLSchema.read(address, allValues: allValues)
     case .odata(let address): try await ODataSchema.read(address)
+    case .openAPI(let address): try await OpenAPIReading.read(address).schema
     }
   }
 }

@@ -2,6 +2,8 @@ import FerryArguments
 import FerryGenerator
 import FerryJSON
 import FerryModel
+import FerryOpenAPIReading
+import FerryRESTConnector
 import FerrySQLite
 
 /// `ferry new`: from a database to a model.
@@ -69,14 +71,25 @@ enum NewCommand: Subcommand {
     }
     options.writable = .init(arguments.values("writable"))
     options.kept = .init(arguments.values("keep"))
+    var service: OpenAPIReading?
+    if case .openAPI(let address) = database { service = try await OpenAPIReading.read(address) }
+    let schema: DatabaseSchema
+    if let service {
+      schema = service.schema
+    } else {
+      schema = try await database.schema(allValues: arguments.flag("all-values"))
+    }
     let made = try ModelMaker.make(
-      from: try await database.schema(allValues: arguments.flag("all-values")), options: options,
-      file: out, source: database.text)
+      from: schema, options: options, file: out,
+      source: service.map { "rest:\($0.service)" } ?? database.text)
     try TextFile.makeFolder(of: out)
     try TextFile.write(made.text, to: out)
-    let schema = TextFile.sibling(of: out, named: ModelWriter.schemaFile)
-    if !TextFile.exists(schema) || arguments.flag("force") {
-      try TextFile.write(ModelSchema.text, to: schema)
+    let editors = TextFile.sibling(of: out, named: ModelWriter.schemaFile)
+    if !TextFile.exists(editors) || arguments.flag("force") {
+      try TextFile.write(ModelSchema.text, to: editors)
+    }
+    let mapping = try service.map {
+      try writeMapping($0, made.translation.package, beside: out, arguments)
     }
     var advice: JournalAdvice?
     if case .sqlite(let path) = database { advice = try JournalAdvice.of(path: path) }
@@ -84,7 +97,28 @@ enum NewCommand: Subcommand {
     Terminal.show(
       asJSON
         ? NewReport.json(made, advice, out: out)
-        : NewReport.text(made, advice, out: out, database: database.shown), asJSON: asJSON)
+        : NewReport.text(made, advice, out: out, database: database.shown, mapping: mapping),
+      asJSON: asJSON)
     return .success
+  }
+
+  /// How ferryd asks the service; one that somebody has corrected is kept.
+  private static func writeMapping(
+    _ service: OpenAPIReading, _ package: Package, beside out: String, _ arguments: Arguments
+  ) throws -> String {
+    let file = TextFile.sibling(of: out, named: RESTMapping.fileName(of: package))
+    if TextFile.exists(file), !arguments.flag("force") {
+      Terminal.error("\(file) already exists and was not changed.")
+      return file
+    }
+    let text = service.mapping(for: package)
+    do throws(RESTMappingFault) { _ = try RESTMapping(Array(text.utf8), for: package) } catch {
+      throw GeneratorError(
+        "the mapping does not pass its own check: \(error)", hint: "Report this document.")
+    }
+    try TextFile.write(text, to: file)
+    try TextFile.write(
+      RESTMappingSchema.text, to: TextFile.sibling(of: out, named: RESTMappingSchema.fileName))
+    return file
   }
 }

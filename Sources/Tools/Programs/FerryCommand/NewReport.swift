@@ -6,7 +6,8 @@ import FerrySQLite
 /// What `ferry new` tells: what is in the model, what is not, and what to do next.
 enum NewReport {
   static func text(
-    _ made: ModelMaker.Result, _ advice: JournalAdvice?, out: String, database: String
+    _ made: ModelMaker.Result, _ advice: JournalAdvice?, out: String, database: String,
+    mapping: String? = nil
   ) -> String {
     let package = made.translation.package
     var lines = [
@@ -31,7 +32,8 @@ enum NewReport {
     if !warnings.isEmpty {
       lines += ["", "ferry check warns:"] + warnings.map { "  - \($0)" }
     }
-    lines += ["", defaults(package), "", "Written: \(out)", "Next: ferry check \(out)"]
+    let written = mapping.map { "\(out), and \($0), which says how the service is asked" } ?? out
+    lines += ["", defaults(package), "", "Written: \(written)", "Next: ferry check \(out)"]
     return lines.joined(separator: "\n")
   }
 

@@ -59,9 +59,9 @@ enum PrepareCommand: Subcommand {
     switch address {
     case .sqlite(let path): return try prepare(package, path, arguments)
     case .postgreSQL(let address): return try prepare(package, address, arguments)
-    case .odata:
+    case .odata, .openAPI:
       throw UsageError(
-        "a service of OData needs no preparation",
+        "a service needs no preparation",
         hint: "Start ferryd with it: nothing is installed there.")
     }
   }

@@ -1,5 +1,6 @@
 import FerryArguments
 import FerryHTTP
+import FerryNotices
 import FerryODataFace
 import FerryProxy
 import FerryServer
@@ -19,6 +20,10 @@ actor Parts {
   nonisolated let gateway: ServedGateway?
   /// Nil where no application's devices may register.
   nonisolated let door: ApplicationsDoor?
+  /// Nil where nobody may send notices.
+  private let notices: NoticeDoor?
+  /// The same in the reference's form.
+  private let notifications: DCNDoor?
   private let threads: ServerThreads
   private var deployer: Deployer?
   private var stores: (any PackageStores)?
@@ -43,12 +48,18 @@ actor Parts {
       ApplicationsDoor.beside(server, file, gateway, logins, users.provider, audit, world)
     }
     face = settings.offersOData ? ODataFace(server, proxies: settings.proxies) : nil
+    notices = settings.senders.map { [server] in
+      NoticeDoor(server, senders: $0, folder: settings.folder, world: world)
+    }
+    notifications = settings.senders.map { [server] in DCNDoor(server, senders: $0) }
   }
 
   nonisolated func admit(_ request: HTTPRequest) -> HTTPAdmission {
     if let door, door.isMeant(by: request) { return door.admit(request) }
     if let gateway, gateway.gateway.isMeant(by: request) { return gateway.gateway.admit(request) }
     if let face, ODataFace.isMeant(by: request) { return face.admit(request) }
+    if let notices, NoticeDoor.isMeant(by: request) { return notices.admit(request) }
+    if let notifications, DCNDoor.isMeant(by: request) { return notifications.admit(request) }
     return server.admit(request)
   }
 
@@ -58,6 +69,10 @@ actor Parts {
       return await gateway.gateway.answer(request)
     }
     if let face, ODataFace.isMeant(by: request) { return await face.answer(request) }
+    if let notices, NoticeDoor.isMeant(by: request) { return await notices.answer(request) }
+    if let notifications, DCNDoor.isMeant(by: request) {
+      return await notifications.answer(request)
+    }
     return await server.answer(request)
   }
 

@@ -70,8 +70,9 @@ struct ServedModel {
     self.bytes = bytes
     // Where a file of connections is given, it says where the rows are, and not the model.
     let text = database ?? (connections == nil ? reading.source : nil) ?? ""
+    let service = try BusinessDatabase(rest: text, package, beside: isDeployed ? nil : file)
     self.database = try ModelConnections(
-      package, file: connections, database: text.isEmpty ? nil : text)
+      package, file: connections, database: text.isEmpty ? nil : text, service: service)
     address = isDeployed ? BusinessDatabase.absolute(text) : text
     self.isDeployed = isDeployed
   }

@@ -3,6 +3,7 @@ import FerryArguments
 import FerryCertificates
 import FerryConnections
 import FerryModel
+import FerryNotices
 import FerryPostgreSQL
 import FerryPostgreSQLStore
 import FerryProxy
@@ -53,6 +54,8 @@ struct Settings {
   let offersOData: Bool
   /// Whose devices may register; nil: no application's.
   let applications: ApplicationsFile?
+  /// Who may say what was changed in the business system; nil: nobody.
+  let senders: NoticeSenders?
   /// Made by `--dev`; nil for a server that is told what it serves.
   let development: DevelopmentSetup?
 
@@ -159,6 +162,10 @@ struct Settings {
       "odata", nil,
       "offer each package as an OData service too, at /odata/PACKAGE/v4/; users log in with each "
         + "request by name and password (Basic)"),
+    CommandOption(
+      "notices", "FILE",
+      "programs that may say what they changed in the business system, by POST /notices/PACKAGE; the "
+        + "file must belong to its owner alone (chmod 600)"),
     CommandOption("log", "LEVEL", "debug, info, warn or error (default info)"),
     CommandOption(
       "forget-operations", nil,
@@ -342,6 +349,11 @@ struct Settings {
     replay = ReplaySettings(
       remembersOperations: !arguments.flag("forget-operations"), connections: lanes)
     offersOData = arguments.flag("odata")
+    senders = try arguments.value("notices").map { path throws(StartFailure) in
+      do throws(NoticeFileError) { return try NoticeSenders(path: path) } catch {
+        throw StartFailure(error.message, hint: error.hint)
+      }
+    }
     let name = try arguments.value("log") ?? "info"
     guard let level = LogLevel.allCases.first(where: { $0.name == name }) else {
       throw UsageError("there is no log level \(name)", hint: "Write debug, info, warn or error.")

@@ -1,28 +1,29 @@
-import FerryConnector
 import FerryModel
 
 /// Finds changes of others by comparing all rows with those of the look before.
-struct SetComparison {
+package struct SetComparison {
   /// Of each entity, by key: what tells two states of a row apart.
   private var known: [String: [ObjectKey: Int]] = [:]
   private var found: [ObjectKey: Int] = [:]
   private var current: String?
   private var hints: [ChangeHint] = []
   /// How long to wait until the next look: much longer than a look takes.
-  private(set) var interval: Duration = shortest
+  package private(set) var interval: Duration = shortest
 
-  static let shortest: Duration = .seconds(2)
+  package init() {}
+
+  package static let shortest: Duration = .seconds(2)
   /// A look takes at most one part of so many of the time.
-  static let share = 20
+  package static let share = 20
 
-  mutating func took(_ time: Duration) { interval = max(Self.shortest, time * Self.share) }
+  package mutating func took(_ time: Duration) { interval = max(Self.shortest, time * Self.share) }
 
-  mutating func begin(_ entity: Entity) {
+  package mutating func begin(_ entity: Entity) {
     current = entity.name
     found = [:]
   }
 
-  mutating func see(_ rows: [RowImage]) {
+  package mutating func see(_ rows: [RowImage]) {
     for row in rows {
       var hasher = Hasher()
       hasher.combine(row.values)
@@ -30,7 +31,7 @@ struct SetComparison {
     }
   }
 
-  mutating func end() {
+  package mutating func end() {
     guard let entity = current else { return }
     if let before = known[entity] {
       let changed = found.filter { before[$0.key] != $0.value }.map(\.key)
@@ -58,12 +59,12 @@ struct SetComparison {
   }
 
   /// What was found stays found.
-  mutating func abandon() {
+  package mutating func abandon() {
     current = nil
     found = [:]
   }
 
-  mutating func takeHints() -> [ChangeHint] {
+  package mutating func takeHints() -> [ChangeHint] {
     defer { hints = [] }
     return hints
   }

@@ -1,17 +1,16 @@
 import Dispatch
-import FerryConnector
 import Synchronization
 
 /// Between a connector, which blocks, and the client, which does not. Only for a connector's own thread:
 /// a thread that runs tasks must not wait for a task.
-enum Bridge {
+package enum Bridge {
   /// Blocks until `body` has ended on other threads.
-  static func wait<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) -> Value {
+  package static func wait<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) -> Value {
     begin(body).wait()
   }
 
   /// Begins `body` on other threads and returns at once.
-  static func begin<Value: Sendable>(
+  package static func begin<Value: Sendable>(
     _ body: @escaping @Sendable () async -> Value
   ) -> Pending<Value> {
     let pending = Pending<Value>()
@@ -20,7 +19,7 @@ enum Bridge {
   }
 
   /// What is still under way.
-  final class Pending<Value: Sendable>: Sendable {
+  package final class Pending<Value: Sendable>: Sendable {
     private let done = DispatchSemaphore(value: 0)
     private let result = Mutex<Value?>(nil)
 
@@ -30,14 +29,14 @@ enum Bridge {
     }
 
     /// Blocks until it has ended. Call it once.
-    func wait() -> Value {
+    package func wait() -> Value {
       done.wait()
       guard let value = result.withLock({ $0 }) else { preconditionFailure("no result of a task") }
       return value
     }
   }
 
-  static func get<Value: Sendable>(
+  package static func get<Value: Sendable>(
     _ body: @escaping @Sendable () async -> Result<Value, ConnectorError>
   ) throws(ConnectorError) -> Value {
     try wait(body).get()

@@ -1,0 +1,79 @@
+import FerryModel
+
+/// What became of operations whose answers were lost.
+extension AttemptWork {
+  package mutating func recall() throws(ConnectorError) -> [Recall] {
+    var recalls: [Recall] = []
+    for place in group.indices {
+      let operation = group[place]
+      memory.noteRecalled(operation.id)
+      if let misfit = desk.misfit(of: operation.entity) {
+        throw ConnectorError(
+          misfit, hint: "Correct the model or the mapping.", isTransient: false)
+      }
+      if operation.kind != .create { try requireProof(operation) }
+      let ending = run(place, isRecall: true)
+      recalls.append(try recalled(ending, place))
+    }
+    return recalls
+  }
+
+  private func recalled(
+    _ ending: AttemptMachine.Ending, _ place: Int
+  ) throws(ConnectorError) -> Recall {
+    let id = group[place].id
+    switch ending {
+    case .accepted:
+      memory.forget(id)
+      let key = made[place] ?? operations[place].key ?? ObjectKey([])
+      return .performed(.accepted(key: key, isRepeated: true))
+    case .notPerformed:
+      let attempt = memory.attempt(id)
+      if let attempt, attempt.isHeld, memory.clock.moment < attempt.until {
+        return .mayStillArrive(until: attempt.until)
+      }
+      return .notPerformed
+    case .mayStillArrive:
+      return .mayStillArrive(until: memory.attempt(id)?.until ?? memory.clock.moment)
+    case .cannotTell(let reason):
+      // Whoever decides that it is performed again decides it knowing this.
+      memory.forget(id)
+      let seen = images[place].map { [$0] } ?? []
+      return .cannotTell(
+        reason: reason, candidates: candidates[place].isEmpty ? seen : candidates[place])
+    case .refused(let refusal): return .performed(.refused(refusal))
+    case .unknown(let reason), .notDone(let reason):
+      throw ConnectorError(reason, hint: "It is tried again.", isTransient: true)
+    case .needsCredential:
+      throw ConnectorError(
+        "The service wants a credential", hint: "Give the connection one that it accepts.",
+        isTransient: true)
+    }
+  }
+
+  /// After a restart nothing is known of the service yet. What was read is written under a condition
+  /// that no object meets: a service that heeds conditions does nothing, any other one changes nothing.
+  private func requireProof(_ operation: ConnectorOperation) throws(ConnectorError) {
+    let entity = operation.entity
+    guard memory.proof(of: entity.table) == nil, let key = operation.key,
+      let none = desk.impossibleETag(of: entity),
+      case .there(let entry, let image, let etag) = desk.read(entity, key), etag != nil,
+      let row = image.values
+    else { return }
+    let free = row.indices.filter { !entity.key.contains($0) }
+    let positions =
+      operation.changed.isEmpty ? Array(free.prefix(1)) : Array(operation.changed.keys)
+    let same = ConnectorOperation(
+      id: operation.id, entity: entity, kind: .update, key: key,
+      changed: Dictionary(uniqueKeysWithValues: positions.map { ($0, row[$0]) }), base: [:])
+    switch desk.write(same, .unchanged(etag: none), onto: entry) {
+    case .changed: memory.prove(entity.table, true)
+    case .done: memory.prove(entity.table, false)
+    case .absent, .refused: return
+    case .notDone, .lost, .forgotten, .needsCredential:
+      throw ConnectorError(
+        "The service cannot be asked whether it heeds conditions", hint: "It is tried again.",
+        isTransient: true)
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import FerryConnector
+import FerryHTTP
+import FerryHTTPClient
+import FerryModel
+import FerryWorld
+import Synchronization
+
+/// A service of REST as business system: its address, its mapping, and what is remembered of it. All
+/// connectors to one service share it.
+public final class RESTConnection: Sendable {
+  /// Where the service begins, without a slash at its end.
+  public let address: String
+  let origin: String
+  let mapping: RESTMapping
+  let memory: AttemptMemory
+  let log: any Log
+  let transport: any Transport
+  private let credentials: (any CredentialSource)?
+  private let state: Mutex<State>
+
+  private struct State {
+    /// Not accepted by the service.
+    var rejected: Credential?
+    /// Nothing is asked before this moment: the service said so.
+    var pausedUntil: Timestamp?
+    /// When the next request may leave, where the mapping bounds how many do.
+    var nextRequest: Timestamp?
+  }
+
+  var clock: any WorldClock { memory.clock }
+
+  /// `folder`: in which files of secrets are that the mapping names. Nothing is asked before a
+  /// connector is.
+  public init(
+    _ address: String, mapping: RESTMapping, folder: String, world: World,
+    credentials: (any CredentialSource)? = nil, transport: any Transport = SystemTransport.make()
+  ) throws(ConnectorError) {
+    guard let parts = HTTPAddress(address), !address.contains("@"), !address.contains("?"),
+      !address.contains("#")
+    else {
+      throw ConnectorError(
+        "This is not the address of a service", hint: "Write https://host/path.",
+        isTransient: false)
+    }
+    self.address = address.hasSuffix("/") ? String(address.dropLast()) : address
+    origin = parts.origin
+    self.mapping = mapping
+    memory = AttemptMemory(world.clock, late: mapping.late)
+    log = world.log
+    self.transport = transport
+    self.credentials =
+      credentials ?? mapping.credential.map { SecretSource(credential: $0, folder: folder) }
+    state = Mutex(State())
+  }
+
+  /// What a request carries to say who asks. Throws where that cannot be known at present.
+  func credential(
+    insteadOf rejected: Credential?
+  ) throws(ConnectorError) -> (headers: HTTPHeaders, credential: Credential?)? {
+    guard let credentials else { return (HTTPHeaders(), nil) }
+    guard let found = try credentials.credential(for: nil, insteadOf: rejected) else { return nil }
+    var headers = HTTPHeaders()
+    switch found.kind {
+    case .password(let user, let password):
+      headers["Authorization"] = "Basic " + Base64.encode(Array("\(user):\(password)".utf8))
+    case .bearer(let token): headers["Authorization"] = "Bearer \(token)"
+    case .cookie(let cookie): headers["Cookie"] = cookie
+    case .header(let name, let value): headers[name] = value
+    case .certificate:
+      throw ConnectorError(
+        "Client certificates are not supported for this connection",
+        hint: "Use a password or a token.", isTransient: false)
+    }
+    return (headers, found)
+  }
+
+  // MARK: How fast
+
+  /// The service asked for a pause, or does not answer.
+  func pause(_ duration: Duration) {
+    let until = clock.moment.advanced(by: min(duration, RESTConnection.longestPause))
+    state.withLock { state in state.pausedUntil = max(state.pausedUntil ?? until, until) }
+  }
+
+  /// Whoever asks for an hour of peace is asked again after some minutes all the same.
+  static let longestPause: Duration = .seconds(600)
+
+  /// Nil where requests may be sent.
+  var pause: Duration? {
+    let now = clock.moment
+    return state.withLock { state in
+      guard let until = state.pausedUntil, now < until else { return nil }
+      return .milliseconds(until.milliseconds - now.milliseconds)
+    }
+  }
+
+  /// How long the next request has to wait for its turn.
+  func turn() -> Duration {
+    guard let perSecond = mapping.perSecond else { return .zero }
+    let now = clock.moment
+    return state.withLock { state in
+      let next = max(state.nextRequest ?? now, now)
+      state.nextRequest = next.advanced(by: .milliseconds(max(1, 1_000 / perSecond)))
+      return .milliseconds(next.milliseconds - now.milliseconds)
+    }
+  }
+}

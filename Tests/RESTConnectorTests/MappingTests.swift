@@ -1,0 +1,68 @@
+import FerryModel
+import FerryRESTConnector
+import Testing
+
+/// Wrong mappings: where, and what to do.
+@Suite(.timeLimit(.minutes(60)))
+struct MappingTests {
+  private func fault(_ text: String) -> RESTMappingFault? {
+    do throws(RESTMappingFault) {
+      _ = try RESTMapping(Array(text.utf8), for: Bench.package)
+      return nil
+    } catch { return error }
+  }
+
+  @Test func aGoodOneIsTaken() { #expect(fault(Bench.text()) == nil) }
+
+  @Test(arguments: [
+    ("{", "byte 1"), ("{}", "/"), ("{\"entitys\": {}}", "/entitys"),
+    ("{\"entities\": {\"Itm\": {}}}", "/entities/Itm"),
+    ("{\"entities\": {\"Item\": {}}}", "/entities/Item"),
+    (Bench.text(top: "\"late\": 3"), "/late"),
+    (Bench.text(top: "\"service\": \"ftp://x\""), "/service"),
+    (Bench.text(top: "\"service\": \"http://user:word@x\""), "/service"),
+    (Bench.text(top: "\"headers\": {\"X-A\": \"a\\r\\nX-B: b\"}"), "/headers/X-A"),
+    (Bench.text(top: "\"headers\": {\"X A\": \"a\"}"), "/headers/X A"),
+    (
+      Bench.text(top: "\"credential\": {\"bearer\": true, \"token\": \"secret\"}"),
+      "/credential/token"
+    ),
+    (Bench.text(top: "\"credential\": {\"bearer\": true}"), "/credential"),
+    (Bench.text("\"memory\": {\"marker\": \"/marker\"}"), "/entities/Item/memory"),
+    (Bench.text("\"condition\": \"test\""), "/entities/Item/condition"),
+    (Bench.text("\"condition\": \"etags\""), "/entities/Item/condition"),
+    (Bench.text("\"fields\": {\"nme\": \"/name\"}"), "/entities/Item/fields/nme"),
+    (Bench.text("\"fields\": {\"name\": \"/a~2\"}"), "/entities/Item/fields/name"),
+    (Bench.text("\"fields\": {\"name\": {\"form\": \"xml\"}}"), "/entities/Item/fields/name/form"),
+    (
+      Bench.text(list: "\"paging\": {\"offset\": \"o\", \"page\": \"p\"}"),
+      "/entities/Item/list/paging"
+    ),
+    (Bench.text(update: "\"/items/1\""), "/entities/Item"),
+    (Bench.text(update: "\"/items/{key}\""), "/entities/Item/update"),
+    (Bench.text(update: "\"items/{id}\""), "/entities/Item/update"),
+    (Bench.text(update: "\"//host/{id}\""), "/entities/Item/update"),
+    (Bench.text(update: "\"/../{id}\""), "/entities/Item/update"),
+    (Bench.text(update: "\"/%2e%2e/{id}\""), "/entities/Item/update"),
+    (Bench.text(update: "\"/items/{id\""), "/entities/Item/update"),
+    (Bench.text(update: "\"/items/{id*}\""), "/entities/Item/update"),
+    (
+      Bench.text(update: "{\"address\": \"/items/{id}\", \"method\": \"BREW\"}"),
+      "/entities/Item/update/method"
+    ),
+    (
+      Bench.text(update: "{\"address\": \"/items/{id}\", \"address\": \"/x/{id}\"}"),
+      "/entities/Item/update/address"
+    ),
+    (
+      Bench.text(top: "\"results\": [{\"status\": 99, \"means\": \"refusal\"}]"),
+      "/results/0/status"
+    ),
+    (Bench.text("\"deletes\": {\"address\": \"/gone\"}"), "/entities/Item/deletes"),
+  ])
+  func aWrongOneSaysWhere(_ text: String, _ place: String) {
+    let fault = fault(text)
+    #expect(fault?.place == place, "\(text): \(String(describing: fault))")
+    #expect(fault?.cure.isEmpty == false)
+  }
+}
