@@ -59,6 +59,7 @@ extension SeededGenerator {
     checkpoint.load = optional {
       LoadStanding(permille: $0.long(), remainingSeconds: $0.optional { $0.long() })
     }
+    checkpoint.waiting = list { WaitingOperation(id: $0.identifier(), reason: "w" + $0.text()) }
     return checkpoint
   }
 

@@ -326,15 +326,11 @@ extension Operations {
     _ replay: inout ActiveReplay
   ) throws(ServerError) -> ReplayMachine.Action? {
     let operations = replay.machine.operations
-    if let refusal = connections.refusal(of: operations) {
-      let next = replay.machine.refuse(refusal.place, refusal.refusal)
-      replays[replay.id] = replay
-      return next
-    }
     let open = Set(replay.machine.open)
     var rights = ReplayRights(
       cache: cache, rights: replay.rights)
     let found = try reading { () throws(StoreError) -> (Int, Refusal)? in
+      if let refusal = connections.refusal(of: operations) { return refusal }
       if !world.has(.rightsIgnored), let refusal = try rights.refusal(operations, open: open) {
         return refusal
       }

@@ -46,7 +46,14 @@ extension Operations {
   /// For the operator, who decides: which operations, and the keys of the rows that may be their
   /// effect. Values of rows stay out of the log.
   func tellUnknown(_ replay: ActiveReplay, _ reason: String) {
-    let machine = replay.machine
+    world.log.write(
+      .error, "the outcome of a replay is not known", replay.unknownFields(reason))
+  }
+}
+
+extension ActiveReplay {
+  /// What the log says of members that have no outcome.
+  fileprivate func unknownFields(_ reason: String) -> [(String, String)] {
     let places = machine.operations.indices.filter { place in
       switch machine.outcomes[place] {
       case nil, .unknown?: true
@@ -61,6 +68,6 @@ extension Operations {
         ("candidates", rows.joined(separator: ", ")),
       ]
     }
-    world.log.write(.error, "the outcome of a replay is not known", fields)
+    return fields
   }
 }

@@ -11,7 +11,7 @@ extension PackageConnections {
   /// Ferry's own devices refuse it when it is submitted.
   func refusal(
     of operations: [ConnectorOperation]
-  ) -> (place: Int, refusal: Refusal)? {
+  ) -> (Int, Refusal)? {
     guard areSeveral, let first = operations.first?.entity,
       let place = operations.firstIndex(where: { $0.entity.connection != first.connection })
     else { return nil }
