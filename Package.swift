@@ -566,7 +566,7 @@ var products: [Product] = [
         "FerryConnections", "FerryConnector",
         "FerryArguments", "FerryGenerator", "FerryModel", "FerryJSON",
         "FerryODataShell", "FerryOData", "FerryODataClient", "FerryODataReading", "FerryHTTP",
-        "FerryOpenAPIReading", "FerryRESTConnector",
+        "FerryOpenAPIReading", "FerryRESTConnector", "FerryODataFace",
         "FerryHTTPClient", "FerryHTTPServer", "FerryOpenID", "FerryIssuers", "FerryServer",
         "FerryProxy", "FerrySecurity", "FerryCertificates",
         "FerrySQLiteStore", "Ferry", "FerryInspection", "FerrySimulation",

@@ -80,7 +80,7 @@ struct TravelDesk {
 
   func send(
     _ method: HTTPMethod, _ address: String, user: String? = "nancy", _ headers: HTTPHeaders = [:],
-    _ body: String = ""
+    _ body: String = "", type: String = "application/json"
   ) async -> Answer {
     let base = "http://test.invalid"
     var rest = address.hasPrefix(base) ? String(address.dropFirst(base.count)) : address
@@ -91,7 +91,7 @@ struct TravelDesk {
     if let user {
       headers["Authorization"] = "Basic " + Data("\(user):secret".utf8).base64EncodedString()
     }
-    if !body.isEmpty { headers["Content-Type"] = "application/json" }
+    if !body.isEmpty { headers["Content-Type"] = type }
     let request = HTTPRequest(
       method: method, path: String(sides[0]), query: sides.count > 1 ? String(sides[1]) : nil,
       headers: headers, body: Array(body.utf8), peer: "10.0.0.1")

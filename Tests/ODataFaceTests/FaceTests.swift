@@ -72,7 +72,7 @@ struct FaceTests {
     desk.server.acceptLogin(user: "nancy")
     #expect((await desk.get("Bookings")).status == 200)
     #expect((await desk.get("/odata/other/v4/Bookings")).status == 404)
-    #expect((await desk.get("/odata/travel/v2/Bookings")).status == 501)
+    #expect((await desk.get("/odata/travel/v3/Bookings")).status == 404)
     #expect((await desk.get("/odata/travel")).status == 404)
     await desk.server.stop()
   }
@@ -161,6 +161,36 @@ struct FaceTests {
     #expect((await desk.send(.delete, place, ["If-Match": tag])).status == 204)
     #expect((await desk.get(place)).status == 404)
     #expect(desk.server.rows(of: Booking.self).count == 6)
+    await desk.server.stop()
+  }
+
+  @Test("The changes of a set are one transaction of the business system") func changeSets()
+    async throws
+  {
+    let desk = try await TravelDesk()
+    let tags = [
+      try #require((await desk.get("Bookings(1)")).headers["ETag"]),
+      try #require((await desk.get("Bookings(3)")).headers["ETag"]),
+    ]
+    func set(_ first: String) -> String {
+      let json = #""headers":{"Content-Type":"application/json","If-Match":"#
+      return
+        #"{"requests":[{"id":"1","atomicityGroup":"g","method":"PATCH","url":"Bookings(1)",\#(json)\#(quoted(tags[0]))},"body":\#(first)},{"id":"2","atomicityGroup":"g","method":"DELETE","url":"Bookings(3)",\#(json)\#(quoted(tags[1]))}}]}"#
+    }
+    func quoted(_ text: String) -> String { "\"" + text.replacing("\"", with: "\\\"") + "\"" }
+    desk.server.refuse(
+      Booking.self, of: [.delete], code: 412, "The booking is closed.", hint: "Keep it.")
+    let failed = await desk.send(.post, "$batch", [:], set(#"{"passenger":"Together"}"#))
+    let refusals = failed.json?["responses"]?.array ?? []
+    #expect(refusals.map { $0["status"]?.integer } == [412], "\(failed.text)")
+    #expect((await desk.get("Bookings(1)")).json?["passenger"]?.string == "own 0")
+    #expect((await desk.get("Bookings(3)")).status == 200)
+    desk.server.acceptAll()
+    let answer = await desk.send(.post, "$batch", [:], set(#"{"passenger":"Together"}"#))
+    let statuses = answer.json?["responses"]?.array?.map { $0["status"]?.integer }
+    #expect(statuses == [204, 204], "\(answer.text)")
+    #expect((await desk.get("Bookings(1)")).json?["passenger"]?.string == "Together")
+    #expect((await desk.get("Bookings(3)")).status == 404)
     await desk.server.stop()
   }
 

@@ -54,15 +54,34 @@ import Testing
     #expect(all.map(\.status) == [404, 200])
   }
 
-  @Test("Of a change set with several changes nothing is done", arguments: formats)
+  @Test("The changes of a set are done together", arguments: formats)
   func sets(_ format: ODataBatchFormat) async throws {
     let desk = try Desk()
     let batch = ODataBatch([
+      .request("GET", "Customers('C1')", id: "0"),
       change("Customers", #"{"ID":"A"}"#, id: "1", group: "g"),
       change("Customers", #"{"ID":"B"}"#, id: "2", group: "g"),
+      .request("GET", "Customers('B')", id: "3"),
     ])
-    #expect(try await send(desk, batch, format).map(\.status) == [501])
-    #expect(desk.source.state.withLock { $0.writes.isEmpty })
+    let answers = try await send(desk, batch, format)
+    #expect(answers.map(\.status) == [200, 201, 201, 200])
+    #expect(answers.map(\.id).suffix(3).first == "1" || format != .json)
+  }
+
+  @Test(
+    "Where one change of a set cannot be done, none is, and one answer says why",
+    arguments: formats, [#"{"ID":"B","Name":"refuse"}"#, #"{"ID":"B","No":1}"#, "{"])
+  func failedSet(_ format: ODataBatchFormat, _ body: String) async throws {
+    let desk = try Desk()
+    // In JSON a body that is none cannot be sent.
+    if format == .json, body == "{" { return }
+    let batch = ODataBatch([
+      change("Customers", #"{"ID":"A"}"#, id: "1", group: "g"),
+      change("Customers", body, id: "2", group: "g"),
+    ])
+    let answers = try await send(desk, batch, format)
+    #expect(answers.count == 1 && (answers[0].status ?? 0) >= 400, "\(answers.map(\.text))")
+    #expect((await desk.get("Customers('A')")).status == 404)
   }
 
   @Test("A later request names the entity that an earlier one has made") func references()

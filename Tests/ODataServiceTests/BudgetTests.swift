@@ -79,6 +79,21 @@ struct BudgetTests {
     #expect(answer.status == 501 && answer.code == "tooMuch", "\(answer.text)")
   }
 
+  @Test(
+    "$search finds words in texts, whatever their case",
+    arguments: [
+      ("rome", ["C0", "C2"]), ("NAME AND NOT rome", ["C1", "C3"]),
+      ("%22name 1%22 OR %22name 2%22", ["C1", "C2"]), ("nothing", []),
+    ]) func search(_ text: String, _ found: [String]) async throws
+  {
+    let desk = try Desk()
+    let query = text.replacing(" ", with: "%20")
+    #expect((await desk.get("Customers?$search=\(query)")).all("ID") == found)
+    #expect((await desk.get("Customers/$count?$search=\(query)")).text == "\(found.count)")
+    let both = await desk.get("Customers?$search=\(query)&$filter=ID%20ne%20'C2'")
+    #expect(both.all("ID") == found.filter { $0 != "C2" })
+  }
+
   @Test("The reads of a batch share one bound of time") func batch() async throws {
     let (service, source) = try service(ListSource(customers: 4, orders: 400), step: 1) {
       $0.batchPatience = .milliseconds(100)

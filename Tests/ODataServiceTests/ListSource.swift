@@ -158,6 +158,19 @@ final class ListSource: ODataSource {
     }
   }
 
+  /// All of them, or the lists are as before.
+  func write(_ writes: [ODataWrite]) async throws(ODataRefusal) -> [ODataWriteResult] {
+    let before = state.withLock { $0.sets }
+    var results: [ODataWriteResult] = []
+    do throws(ODataRefusal) {
+      for write in writes { results.append(try await self.write(write)) }
+    } catch {
+      state.withLock { $0.sets = before }
+      throw error
+    }
+    return results
+  }
+
   func repeated(_ write: ODataWrite) async throws(ODataRefusal) -> ODataRepetition? { nil }
 
   func result(of pending: String) async throws(ODataRefusal) -> ODataWriteResult {

@@ -225,7 +225,7 @@ import Testing
       ("Orders('a')", 400), ("Orders(1,2)", 400), ("Customers?$top=-1", 400),
       ("Customers?$top=a", 400), ("Customers?$select=Nothing", 400),
       ("Customers?$expand=Name", 400),
-      ("Customers?$top=1&$top=2", 400), ("Customers?$search=a", 501),
+      ("Customers?$top=1&$top=2", 400), ("Customers?$apply=x", 501),
       ("$batch", 405), ("Customers?$format=atom", 406), ("Customers('C1')/Orders?$skip=x", 400),
       ("Customers?$apply=aggregate(ID%20with%20max%20as%20M)", 501), ("Customers/$metadata", 400),
     ])

@@ -7,17 +7,8 @@ struct ODataCall: Sendable {
   /// How much JSON says of itself.
   enum Control: String, Sendable { case none, minimal, full }
 
-  struct JSONForm: Sendable {
-    var metadata: Control = .minimal
-    var isIEEE754Compatible: Bool = false
-
-    var contentType: String {
-      "application/json;odata.metadata=\(metadata.rawValue)"
-        + (isIEEE754Compatible ? ";IEEE754Compatible=true" : "") + ";charset=utf-8"
-    }
-  }
-
   let request: HTTPRequest
+  let version: ODataVersion
   let root: String
   /// Behind the root, with the question mark.
   let relative: String
@@ -34,8 +25,9 @@ struct ODataCall: Sendable {
   ) throws(ODataRefusal) {
     self.request = request
     self.root = root
+    version = metadata.version
     relative = rest + (request.query.map { "?" + $0 } ?? "")
-    try Self.checkVersions(request.headers)
+    try Self.checkVersions(request.headers, metadata.version)
     if rest.hasPrefix(Self.pendingPath) {
       pending = String(rest.dropFirst(Self.pendingPath.count))
       address = ODataAddress(root)
@@ -45,26 +37,37 @@ struct ODataCall: Sendable {
     pending = nil
     do throws(ODataError) {
       // Names and types are checked after the forms, so that a fault says which it is.
-      var settings = ODataAddressSettings(version: .v4, service: root)
+      var settings = ODataAddressSettings(version: version, service: root)
       settings.limits = .standard
-      let parsed = try ODataAddress(parsing: root + relative, settings)
+      var parsed = try ODataAddress(parsing: root + relative, settings)
+      if version < .v4 { parsed.options = parsed.options.nested }
       address = parsed
       resolved = parsed.path.isEmpty ? nil : try ODataResolvedAddress(parsed, in: metadata)
     } catch { throw ODataRefusal(error, start: root.unicodeScalars.count) }
   }
 
-  private static func checkVersions(_ headers: HTTPHeaders) throws(ODataRefusal) {
-    if let version = headers["OData-Version"], !["4.0", "4.01"].contains(version.trimmedBlanks) {
+  private static func checkVersions(
+    _ headers: HTTPHeaders, _ own: ODataVersion
+  ) throws(ODataRefusal) {
+    let isV4 = own >= .v4
+    let name = isV4 ? "OData-Version" : "DataServiceVersion"
+    let most = isV4 ? "OData-MaxVersion" : "MaxDataServiceVersion"
+    let known = isV4 ? ["4.0", "4.01"] : ["1.0", "2.0"]
+    // `2.0;NetFx` names the client's library too.
+    if let text = headers[name], let version = text.split(separator: ";").first,
+      !known.contains(String(version).trimmedBlanks)
+    {
       throw ODataRefusal(
         400, "unknownVersion",
-        "OData-Version \(version) is not known. Send 4.0, or leave the header out.",
-        target: "OData-Version")
+        "\(name) \(text) is not known. Send \(known[0]), or leave the header out.", target: name)
     }
-    if let most = headers["OData-MaxVersion"], ODataVersion(header: most) != .v4 {
+    if let text = headers[most], let version = ODataVersion(header: text), isV4 != (version >= .v4)
+    {
+      guard isV4 || version < .v2 else { return }
       throw ODataRefusal(
         400, "unknownVersion",
-        "This service speaks OData 4.0, and the request allows up to \(most). Send "
-          + "OData-MaxVersion: 4.0, or leave the header out.", target: "OData-MaxVersion")
+        "This service speaks OData \(own.rawValue).0, and the request allows up to \(text). Send "
+          + "\(most): \(own.rawValue).0, or leave the header out.", target: most)
     }
   }
 
@@ -78,7 +81,7 @@ struct ODataCall: Sendable {
   }
 
   /// Media types that the client takes, with their parameters; empty where it names none.
-  private var accepted: [(type: String, parameters: [String: String])] {
+  var accepted: [(type: String, parameters: [String: String])] {
     if let format = address.options.format {
       switch format.lowercased() {
       case "json": return [("application/json", [:])]
@@ -131,23 +134,6 @@ struct ODataCall: Sendable {
     let types = accepted.map(\.type)
     return !types.isEmpty && !types.contains { $0 == "*/*" || $0.contains("json") }
       && types.contains { $0.contains("xml") }
-  }
-
-  /// The form of JSON that is asked for. Throws where none is taken.
-  func jsonForm() throws(ODataRefusal) -> JSONForm {
-    try accept(["application/json"])
-    var form = JSONForm()
-    guard let wanted = accepted.first(where: { $0.type.contains("json") }) else { return form }
-    if let control = wanted.parameters["odata.metadata"] ?? wanted.parameters["metadata"] {
-      guard let known = Control(rawValue: control) else {
-        throw ODataRefusal(
-          406, "notAcceptable",
-          "odata.metadata=\(control) is not known. Send none, minimal or full.", target: "Accept")
-      }
-      form.metadata = known
-    }
-    form.isIEEE754Compatible = wanted.parameters["ieee754compatible"] == "true"
-    return form
   }
 
   /// A preference by its name; an empty text where it has no value.

@@ -8,15 +8,18 @@ final actor ODataFeedBody: HTTPBodySource {
   private let set: EdmEntitySet
   private let rows: ODataRows
   private let head: ODataFeedHead
-  private let form: ODataCall.JSONForm
+  private let form: ODataForm
+  /// Whether only the addresses of the entities are wanted.
+  private let isOfReferences: Bool
   private var writer: ODataFeedWriter
   private var ready: [UInt8] = []
   private var isEnded: Bool = false
 
   init(
     _ work: ODataWork, _ set: EdmEntitySet, _ rows: ODataRows, _ head: ODataFeedHead,
-    _ form: ODataCall.JSONForm
+    _ form: ODataForm, isOfReferences: Bool = false
   ) {
+    self.isOfReferences = isOfReferences
     self.work = work
     self.set = set
     self.rows = rows
@@ -34,7 +37,10 @@ final actor ODataFeedBody: HTTPBodySource {
 
   private func piece() async throws(ODataRefusal) -> [UInt8] {
     let part = try await rows.next()
-    let entries = try await work.shape(part.entries, set, work.options, isRoot: true)
+    let entries =
+      isOfReferences
+      ? part.entries.map { work.reference(to: $0, set) }
+      : try await work.shape(part.entries, set, work.options, form)
     do throws(ODataError) {
       for entry in entries {
         try writer.add(.entry(form.metadata == .none ? work.bare(entry) : entry))

@@ -34,9 +34,10 @@ final class ODataScan: Sendable {
     self.work = work
     self.set = set
     let options = work.options
-    query = ODataSourceQuery(set, filter: options.filter, orderBy: options.orderBy)
+    let condition = work.condition(options, set)
+    query = ODataSourceQuery(set, filter: condition, orderBy: options.orderBy)
     let parts = work.source.parts(of: query)
-    filter = parts.contains(.filter) ? nil : options.filter
+    filter = parts.contains(.filter) ? nil : condition
     order = parts.contains(.order) ? [] : options.orderBy
     needs = try ODataNeeds(work, set)
     guard order.count <= work.limits.orderItems else {
@@ -189,7 +190,7 @@ final class ODataScan: Sendable {
       return try evaluator.apply(options, to: marked).entries.map { entry throws(ODataError) in
         var row = all[entry.title.flatMap { Int($0) } ?? 0]
         row.values = try order.map { item throws(ODataError) in
-          try evaluator.value(of: item.expression, for: entry).literal(.v4)
+          try evaluator.value(of: item.expression, for: entry).literal(work.call.version)
         }
         return row
       }
@@ -200,10 +201,11 @@ final class ODataScan: Sendable {
   private func isBehind(_ row: Row, _ token: ODataToken) throws(ODataRefusal) -> Bool {
     let evaluator = work.evaluator
     let nobody = ODataEntry()
+    let settings = ODataAddressSettings(version: work.call.version)
     do throws(ODataError) {
       for (item, (mine, theirs)) in zip(order, zip(row.values, token.values)) where mine != theirs {
-        let left = try ODataExpression(parsing: mine)
-        let right = try ODataExpression(parsing: theirs)
+        let left = try ODataExpression(parsing: mine, settings)
+        let right = try ODataExpression(parsing: theirs, settings)
         if try evaluator.holds(.compare(.equal, left, right), for: nobody) { continue }
         // Null comes first.
         let isGreater: Bool
@@ -230,7 +232,7 @@ extension ODataWork {
     rest.options.skip = nil
     rest.options.format = nil
     rest.service = ""
-    let text = try? rest.uri(.v4)
+    let text = try? rest.uri(call.version)
     return text ?? call.relative
   }
 
@@ -241,6 +243,6 @@ extension ODataWork {
     next.options.skip = nil
     next.options.top = nil
     next.options.skipToken = token.text(queryName)
-    do throws(ODataError) { return try next.uri(.v4) } catch { throw ODataRefusal(error) }
+    do throws(ODataError) { return try next.uri(call.version) } catch { throw ODataRefusal(error) }
   }
 }

@@ -4,8 +4,8 @@ import FerryODataBatch
 
 /// Several requests in one, in both forms.
 ///
-/// They are done one after the other. A change set, or an atomicity group, of more than one change is
-/// refused: nothing of it is done, as no part of it may be done alone.
+/// They are done one after the other. The changes of a change set, or of an atomicity group, are done
+/// together or not at all.
 extension ODataService {
   func batch(
     _ call: ODataCall, _ source: any ODataSource
@@ -27,41 +27,43 @@ extension ODataService {
     let goesOn = call.request.headers.values("Prefer").contains {
       ODataBatch.continuesOnError(prefer: $0)
     }
-    let groups = Dictionary(grouping: requests.compactMap(\.group), by: { $0 }).mapValues(\.count)
+    let groups = Dictionary(grouping: requests.filter { $0.group != nil }) { $0.group ?? "" }
     var batch = ODataBatch()
     var done: [String: Done] = [:]
     var bytes = 0
-    var refused: Set<String> = []
+    var seen: Set<String> = []
     var rest = limits.batchPatience
     for part in requests {
-      // A group is answered once.
-      if let group = part.group, refused.contains(group) { continue }
-      let answer: ODataBatchPart
-      if let group = part.group, groups[group] ?? 0 > 1 {
-        refused.insert(group)
-        answer = Self.part(
-          .notOffered("a change set of several changes: send each in one of its own. It"), of: part)
+      // A group is answered where its first request is.
+      if let group = part.group, seen.contains(group) { continue }
+      let answers: [ODataBatchPart]
+      if let group = part.group, let members = groups[group], members.count > 1 {
+        seen.insert(group)
+        answers = await changeSet(members, call, source, done)
       } else {
         let begin = uptime()
         let patience = min(limits.patience, rest)
-        answer = await self.answer(part, call, source, done, Batch(patience: patience))
+        answers = [await self.answer(part, call, source, done, Batch(patience: patience))]
         // A write waits for the business system, and takes nothing from the others meanwhile.
         if part.method == "GET" { rest = max(.zero, rest - (uptime() - begin)) }
       }
-      for id in [part.id, part.group].compactMap(\.self) {
-        done[id] = Done(status: answer.status ?? 500, location: answer.header("Location"))
+      for (index, answer) in answers.enumerated() {
+        let own = answers.count > 1 ? groups[part.group ?? ""]?[index] ?? part : part
+        for id in [own.id, own.group].compactMap(\.self) {
+          done[id] = Done(status: answer.status ?? 500, location: answer.header("Location"))
+        }
       }
-      bytes += answer.body.count
-      batch.parts.append(answer)
+      batch.parts += answers
+      bytes += answers.reduce(0) { $0 + $1.body.count }
       guard bytes <= limits.batchBytes else {
         throw ODataRefusal(
           413, "tooMuch",
           "The answers of the batch have more than \(limits.batchBytes) bytes. Send fewer requests, "
             + "or read with $top.")
       }
-      if (answer.status ?? 500) >= 400, !goesOn { break }
+      if answers.contains(where: { ($0.status ?? 500) >= 400 }), !goesOn { break }
     }
-    return try Self.response(batch, format)
+    return try Self.response(batch, format, call.version)
   }
 
   /// What became of an earlier part.
@@ -71,63 +73,54 @@ extension ODataService {
   }
 
   private static func response(
-    _ batch: ODataBatch, _ format: ODataBatchFormat
+    _ batch: ODataBatch, _ format: ODataBatchFormat, _ version: ODataVersion
   ) throws(ODataRefusal) -> HTTPResponse {
     var own = format
     if case .multipart = format { own = .multipart(boundary: batch.freeBoundary) }
     do throws(ODataError) {
       return HTTPResponse(
-        status: 200, headers: ["Content-Type": own.contentType],
+        // V2 says that it has accepted a batch, whatever became of its parts.
+        status: version < .v4 ? 202 : 200, headers: ["Content-Type": own.contentType],
         body: .bytes(try batch.body(own)))
     } catch { throw ODataRefusal(error) }
   }
 
-  private static func part(_ refusal: ODataRefusal, of request: ODataBatchPart) -> ODataBatchPart {
+  static func part(
+    _ refusal: ODataRefusal, of request: ODataBatchPart, _ call: ODataCall
+  ) -> ODataBatchPart {
     // A change set that failed is answered by one response without a set around it.
-    .response(
-      refusal.status,
-      headers: [.init(name: "Content-Type", value: "application/json;odata.metadata=minimal")],
-      body: refusal.document.json(.v4), id: request.id)
+    let headers = HTTPHeaders(
+      request.headers.map { HTTPHeaders.Field(name: $0.name, value: $0.value) })
+    let answer = response(
+      refusal, call.version, to: HTTPRequest(method: .get, path: "/", headers: headers))
+    guard case .bytes(let body) = answer.body else { preconditionFailure("a refusal is whole") }
+    return .response(
+      refusal.status, headers: answer.headers.fields.map { .init(name: $0.name, value: $0.value) },
+      body: body, id: request.id)
   }
 
   private func answer(
     _ part: ODataBatchPart, _ call: ODataCall, _ source: any ODataSource, _ done: [String: Done],
     _ batch: Batch
   ) async -> ODataBatchPart {
-    guard let method = part.method, var url = part.url else {
-      return Self.part(ODataRefusal(400, "badRequest", "The part is no request."), of: part)
+    let request: (HTTPRequest, rest: String)
+    switch Self.request(part, call, done) {
+    case .success(let made): request = made
+    case .failure(let refusal): return Self.part(refusal, of: part, call)
     }
-    if let failed = part.dependsOn.first(where: { (done[$0]?.status ?? 424) >= 400 }) {
-      return Self.part(
-        ODataRefusal(
-          424, "failedDependency", "The request \(failed), on which this one depends, failed."),
-        of: part)
-    }
-    // `$1` is the entity that the request with this id has made.
-    if url.hasPrefix("$"),
-      let id = done.keys.filter({ url.dropFirst().hasPrefix($0) })
-        .max(by: { $0.count < $1.count }), let location = done[id]?.location
-    {
-      url = location + url.dropFirst(id.count + 1)
-    }
-    let path = HTTPAddress(call.root)?.path ?? "/"
-    for prefix in [call.root, path] where url.hasPrefix(prefix) {
-      url = String(url.dropFirst(prefix.count))
-      break
-    }
-    let sides = url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    let request = HTTPRequest(
-      method: HTTPMethod(rawValue: method), path: path + sides[0],
-      query: sides.count > 1 ? String(sides[1]) : nil,
-      headers: HTTPHeaders(part.headers.map { HTTPHeaders.Field(name: $0.name, value: $0.value) }),
-      body: part.body)
     let response = await answer(
-      request, rest: String(sides[0]), root: call.root, source: source, batch: batch)
+      request.0, rest: request.rest, root: call.root, source: source, batch: batch)
+    return await self.part(response, of: part, call)
+  }
+
+  func part(
+    _ response: HTTPResponse, of part: ODataBatchPart, _ call: ODataCall
+  ) async -> ODataBatchPart {
     guard let body = await Self.whole(response.body, atMost: limits.batchBytes) else {
       return Self.part(
         ODataRefusal(
           413, "tooMuch", "The answer has more than \(limits.batchBytes) bytes. Read with $top."),
-        of: part)
+        of: part, call)
     }
     return .response(
       response.status,

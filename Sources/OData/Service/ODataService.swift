@@ -2,7 +2,8 @@ public import FerryHTTP
 public import FerryOData
 import FerryODataAddress
 
-/// Answers requests of OData V4 over a source: metadata and rows in, answers out.
+/// Answers requests of OData V4, or V2 where the metadata is of V2, over a source: metadata and rows in,
+/// answers out.
 ///
 /// It knows neither users nor networks. Whoever has looked at a request hands it over with the source
 /// that the caller may see.
@@ -53,13 +54,14 @@ public struct ODataService: Sendable {
     _ request: HTTPRequest, rest: String, root: String, source: any ODataSource, batch: Batch?
   ) async -> HTTPResponse {
     var response: HTTPResponse
+    let request = plain(request)
     do throws(ODataRefusal) {
       let call = try ODataCall(request, rest: rest, root: root, metadata)
       response = try await answer(call, source, batch)
     } catch {
-      response = Self.response(error)
+      response = Self.response(error, metadata.version, to: request)
     }
-    response.headers["OData-Version"] = "4.0"
+    Self.mark(&response, metadata.version)
     if response.headers["Cache-Control"] == nil {
       response.headers["Cache-Control"] = "private, no-cache"
     }
@@ -67,15 +69,41 @@ public struct ODataService: Sendable {
     return response
   }
 
-  /// A refusal as it leaves, in JSON: of a client that asks for something else nobody knows more.
-  public static func response(_ refusal: ODataRefusal) -> HTTPResponse {
-    var headers: HTTPHeaders = [
-      "Content-Type": "application/json;odata.metadata=minimal;charset=utf-8",
-      "Cache-Control": "no-store", "OData-Version": "4.0",
-    ]
+  static func mark(_ response: inout HTTPResponse, _ version: ODataVersion) {
+    let name = version >= .v4 ? "OData-Version" : "DataServiceVersion"
+    if response.headers[name] == nil { response.headers[name] = "\(version.rawValue).0" }
+  }
+
+  /// Clients of V2 whose network knows only GET and POST name the method in a header.
+  func plain(_ request: HTTPRequest) -> HTTPRequest {
+    guard metadata.version < .v4, request.method == .post,
+      let name = request.headers["X-HTTP-Method"] ?? request.headers["X-HTTP-Method-Override"]
+    else { return request }
+    var plain = request
+    plain.method = HTTPMethod(rawValue: name.trimmedBlanks.uppercased())
+    return plain
+  }
+
+  /// A refusal as it leaves: in JSON, and in XML to a client of V2 that has not asked for JSON.
+  public static func response(
+    _ refusal: ODataRefusal, _ version: ODataVersion = .v4, to request: HTTPRequest? = nil
+  ) -> HTTPResponse {
+    let wanted = (request?.headers.values("Accept") ?? []).joined(separator: ",").lowercased()
+    let isJSON =
+      version >= .v4 || wanted.contains("json")
+      || request?.query?.lowercased().contains("$format=json") == true
+    var body = refusal.document.json(version)
+    var type =
+      version >= .v4
+      ? "application/json;odata.metadata=minimal;charset=utf-8" : "application/json;charset=utf-8"
+    if !isJSON, let xml = try? refusal.document.xml(version) {
+      (body, type) = (xml, "application/xml;charset=utf-8")
+    }
+    var headers: HTTPHeaders = ["Content-Type": type, "Cache-Control": "no-store"]
     for (name, value) in refusal.headers.sorted(by: { $0.key < $1.key }) { headers[name] = value }
-    return HTTPResponse(
-      status: refusal.status, headers: headers, body: .bytes(refusal.document.json(.v4)))
+    var response = HTTPResponse(status: refusal.status, headers: headers, body: .bytes(body))
+    mark(&response, version)
+    return response
   }
 
   private func answer(
@@ -83,7 +111,7 @@ public struct ODataService: Sendable {
   ) async throws(ODataRefusal) -> HTTPResponse {
     if let pending = call.pending {
       try call.allow([.get, .head])
-      return try writeResponse(try await source.result(of: pending), call, created: false)
+      return try await writeResponse(try await source.result(of: pending), call, created: false)
     }
     let work = ODataWork(self, call, source, patience: batch?.patience)
     guard let first = call.address.path.first else {
@@ -93,7 +121,7 @@ public struct ODataService: Sendable {
     switch first {
     case .metadata:
       try call.allow([.get, .head])
-      try call.accept(["application/xml"])
+      if call.version >= .v4 { try call.accept(["application/xml"]) }
       if work.matches(call.request.headers.values("If-None-Match"), metadataTag) {
         return HTTPResponse(status: 304, headers: ["ETag": metadataTag])
       }
@@ -111,7 +139,7 @@ public struct ODataService: Sendable {
     }
     switch call.request.method {
     case .get, .head: return try await work.read()
-    case .post, .patch, .put, .delete: return try await work.write()
+    case .post, .patch, .put, .delete, .merge: return try await work.write()
     default:
       var refusal = ODataRefusal(
         405, "methodNotAllowed", "\(call.request.method) is not a method of OData.")
@@ -122,24 +150,36 @@ public struct ODataService: Sendable {
 
   private func serviceDocument(_ call: ODataCall) throws(ODataRefusal) -> HTTPResponse {
     let document = ODataServiceDocument(of: metadata)
-    if call.prefersXML {
+    let wantsXML =
+      call.version >= .v4
+      ? call.prefersXML
+      : !call.accepted.contains { $0.type.contains("json") }
+    if wantsXML {
+      let type = call.version >= .v4 ? "application/xml" : "application/atomsvc+xml"
       do throws(ODataError) {
         return HTTPResponse(
-          status: 200, headers: ["Content-Type": "application/xml;charset=utf-8"],
-          body: .bytes(try document.xml(.v4, root: call.root)))
+          status: 200, headers: ["Content-Type": "\(type);charset=utf-8"],
+          body: .bytes(try document.xml(call.version, root: call.root)))
       } catch { throw ODataRefusal(error) }
     }
-    let control = try call.jsonForm()
+    let form = try call.form()
     return HTTPResponse(
-      status: 200, headers: ["Content-Type": control.contentType],
-      body: .bytes(document.json(.v4, root: control.metadata == .none ? nil : call.root)))
+      status: 200, headers: ["Content-Type": form.contentType(.value)],
+      body: .bytes(
+        document.json(call.version, root: form.metadata == .none ? nil : call.root)))
   }
 
   /// How entries are written for a call.
-  func composer(_ form: ODataCall.JSONForm) -> ODataComposer {
+  func composer(_ form: ODataForm) -> ODataComposer {
     var composer = ODataComposer(
-      .json, version: .v4, metadata: metadata, isIEEE754Compatible: form.isIEEE754Compatible)
+      form.format, version: form.version, metadata: metadata,
+      isIEEE754Compatible: form.isIEEE754Compatible)
     composer.unmarkedTypes = form.metadata == .full ? [] : plainTypes
     return composer
   }
+}
+
+extension HTTPMethod {
+  /// PATCH, as V2 calls it.
+  static let merge = HTTPMethod(rawValue: "MERGE")
 }

@@ -23,6 +23,8 @@ public protocol ODataSource: Sendable {
   ) async throws(ODataRefusal) -> [[ODataEntry]]
   /// Makes, changes or deletes an entity.
   func write(_ write: ODataWrite) async throws(ODataRefusal) -> ODataWriteResult
+  /// Does several writes together or none of them, with a result for each. A refusal is that of all.
+  func write(_ writes: [ODataWrite]) async throws(ODataRefusal) -> [ODataWriteResult]
   /// What became of an earlier write with the `requestID` of this one; nil where there was none.
   /// Throws 412 where that one was another.
   func repeated(_ write: ODataWrite) async throws(ODataRefusal) -> ODataRepetition?

@@ -12,11 +12,12 @@ extension ODataWork {
     case (.set(let set), .count): return try await count(set)
     case (.entities(let entries, let set), .none):
       return try await feed(entries, set)
-    case (.entities(let entries, _), .count):
-      return try plain(String(try matching(entries).count))
+    case (.entities(let entries, let set), .count):
+      return try plain(String(try matching(entries, set).count))
     case (.entity(let entry?, let set), .none): return try await single(entry, set)
+    case (.entity(nil, _), .none) where call.version < .v4: throw .notFound("The related entity")
     case (.entity(nil, _), .none),
-      (.value(_, _, _, _), .none) where isNothing(target):
+      (.value(_, _, _, _), .none) where call.version >= .v4 && isNothing(target):
       return HTTPResponse(status: 204)
     case (.value(let property, let path, let entry, let set), .none):
       return try value(property, path, entry, set)
@@ -25,6 +26,10 @@ extension ODataWork {
       guard let values = property.value.collection else { throw .notOffered("$count of a value") }
       return try plain(String(values.count))
     case (.entity(let entry?, let set), .reference): return try reference(entry, set)
+    case (.entities(let entries, let set), .reference):
+      return try references(try matching(entries, set), set)
+    case (.set(let set), .reference) where call.version >= .v4:
+      return try await references(set)
     default: throw .notOffered("this address with GET")
     }
   }
@@ -38,7 +43,6 @@ extension ODataWork {
   }
 
   private func refuseUnknownOptions() throws(ODataRefusal) {
-    if options.search != nil { throw .notOffered("$search") }
     if options.deltaToken != nil { throw .notOffered("$deltatoken") }
     if options.id != nil { throw .notOffered("$id") }
     if options.index != nil { throw .notOffered("$index") }
@@ -53,15 +57,15 @@ extension ODataWork {
   private func single(
     _ entry: ODataEntry, _ set: EdmEntitySet
   ) async throws(ODataRefusal) -> HTTPResponse {
-    let form = try call.jsonForm()
-    var headers: HTTPHeaders = ["Content-Type": form.contentType]
+    let form = try call.form()
+    var headers: HTTPHeaders = ["Content-Type": form.contentType(.entry)]
     if let etag = entry.etag {
       headers["ETag"] = etag
       if matches(call.request.headers.values("If-None-Match"), etag) {
         return HTTPResponse(status: 304, headers: ["ETag": etag])
       }
     }
-    let shaped = try await shape([entry], set, options, isRoot: true)
+    let shaped = try await shape([entry], set, options, form)
     return HTTPResponse(
       status: 200, headers: headers, body: .bytes(try body(shaped[0], set, form)))
   }
@@ -77,7 +81,7 @@ extension ODataWork {
 
   /// An entity as a document of its own.
   func body(
-    _ entry: ODataEntry, _ set: EdmEntitySet, _ form: ODataCall.JSONForm
+    _ entry: ODataEntry, _ set: EdmEntitySet, _ form: ODataForm
   ) throws(ODataRefusal) -> [UInt8] {
     var entry = entry
     if form.metadata != .none {
@@ -123,58 +127,6 @@ extension ODataWork {
     return text.isEmpty ? "()" : text
   }
 
-  // Values.
-
-  private func value(
-    _ property: ODataProperty, _ path: [String], _ entry: ODataEntry, _ set: EdmEntitySet
-  ) throws(ODataRefusal) -> HTTPResponse {
-    let form = try call.jsonForm()
-    let key = self.key(of: entry, in: set)
-    let place = address(of: key, in: set).dropFirst(call.root.count)
-    var context: String?
-    if form.metadata != .none {
-      context = "\(call.root)$metadata#\(place)/\(path.joined(separator: "/"))"
-    }
-    do throws(ODataError) {
-      let bytes = try service.composer(form).body(property, context: context)
-      var headers: HTTPHeaders = ["Content-Type": form.contentType]
-      if let etag = entry.etag { headers["ETag"] = etag }
-      return HTTPResponse(status: 200, headers: headers, body: .bytes(bytes))
-    } catch { throw ODataRefusal(error) }
-  }
-
-  private func raw(_ property: ODataProperty) throws(ODataRefusal) -> HTTPResponse {
-    switch property.value {
-    case .null: return HTTPResponse(status: 204)
-    case .binary(let bytes):
-      return HTTPResponse(
-        status: 200, headers: ["Content-Type": "application/octet-stream"], body: .bytes(bytes))
-    case .complex, .collection: throw .notOffered("$value of a value with parts")
-    default: return try plain(property.value.text)
-    }
-  }
-
-  private func plain(_ text: String) throws(ODataRefusal) -> HTTPResponse {
-    if call.address.options.format == nil { try call.accept(["text/plain"]) }
-    return HTTPResponse(
-      status: 200, headers: ["Content-Type": "text/plain;charset=utf-8"],
-      body: .bytes(Array(text.utf8)))
-  }
-
-  private func reference(
-    _ entry: ODataEntry, _ set: EdmEntitySet
-  ) throws(ODataRefusal) -> HTTPResponse {
-    let form = try call.jsonForm()
-    var reference = ODataEntry()
-    reference.id = address(of: key(of: entry, in: set), in: set)
-    if form.metadata != .none { reference.context = call.root + "$metadata#$ref" }
-    do throws(ODataError) {
-      return HTTPResponse(
-        status: 200, headers: ["Content-Type": form.contentType],
-        body: .bytes(try service.composer(form).body(reference, .archive)))
-    } catch { throw ODataRefusal(error) }
-  }
-
   // Sets.
 
   private func count(_ set: EdmEntitySet) async throws(ODataRefusal) -> HTTPResponse {
@@ -182,7 +134,7 @@ extension ODataWork {
   }
 
   private func feed(_ set: EdmEntitySet) async throws(ODataRefusal) -> HTTPResponse {
-    let form = try call.jsonForm()
+    let form = try call.form()
     let scan = try ODataScan(self, set)
     let count = options.count == true ? try await scan.count() : nil
     return try await feed(scan.rows(), set, count: count, form)
@@ -192,18 +144,20 @@ extension ODataWork {
   private func feed(
     _ entries: [ODataEntry], _ set: EdmEntitySet
   ) async throws(ODataRefusal) -> HTTPResponse {
-    let form = try call.jsonForm()
+    let form = try call.form()
     let ready = try await ODataNeeds(self, set).filled(entries)
-    let matching = try matching(ready)
+    let matching = try matching(ready, set)
     let bound = window(matching)
     return try await feed(
       ODataRows(ready: bound), set, count: options.count == true ? matching.count : nil, form)
   }
 
   /// Those that the filter holds for, in the order that is asked for.
-  private func matching(_ entries: [ODataEntry]) throws(ODataRefusal) -> [ODataEntry] {
+  private func matching(
+    _ entries: [ODataEntry], _ set: EdmEntitySet
+  ) throws(ODataRefusal) -> [ODataEntry] {
     var query = ODataQueryOptions()
-    query.filter = options.filter
+    query.filter = condition(options, set)
     query.orderBy = options.orderBy
     do throws(ODataError) { return try evaluator.apply(query, to: entries).entries } catch {
       throw refusal(error)
@@ -216,19 +170,41 @@ extension ODataWork {
   }
 
   private func feed(
-    _ rows: ODataRows, _ set: EdmEntitySet, count: Int?, _ form: ODataCall.JSONForm
+    _ rows: ODataRows, _ set: EdmEntitySet, count: Int?, _ form: ODataForm,
+    isOfReferences: Bool = false
   ) async throws(ODataRefusal) -> HTTPResponse {
     var head = ODataFeedHead()
     if form.metadata != .none {
-      head.context = call.root + "$metadata#" + set.name + contextColumns
+      head.context =
+        call.root
+        + (isOfReferences ? "$metadata#Collection($ref)" : "$metadata#" + set.name + contextColumns)
     }
     head.count = count.map { String($0) }
-    let body = ODataFeedBody(self, set, rows, head, form)
+    if form.format == .atom {
+      head.id = call.root + set.name
+      head.title = set.name
+      head.updated = moment
+      head.links = [ODataLink(relation: "self", href: set.name, title: set.name, role: .`self`)]
+    }
+    let body = ODataFeedBody(self, set, rows, head, form, isOfReferences: isOfReferences)
     // What is wrong with the first rows is a status, not a feed that is cut.
     let first = try await body.begin()
-    var headers: HTTPHeaders = ["Content-Type": form.contentType]
+    var headers: HTTPHeaders = ["Content-Type": form.contentType(.feed)]
     if rows.pageSize != nil { headers["Preference-Applied"] = "odata.maxpagesize" }
     return HTTPResponse(
       status: 200, headers: headers, body: first.isWhole ? .bytes(first.bytes) : .stream(body))
+  }
+
+  /// The addresses of all entities of a set.
+  private func references(_ set: EdmEntitySet) async throws(ODataRefusal) -> HTTPResponse {
+    let form = try call.form()
+    let scan = try ODataScan(self, set)
+    let count = options.count == true ? try await scan.count() : nil
+    return try await feed(scan.rows(), set, count: count, form, isOfReferences: true)
+  }
+
+  /// Atom wants to know when something was changed last, which nobody has kept.
+  var moment: String {
+    service.now().map { EdmValue.dateTimeOffset($0).text } ?? "1970-01-01T00:00:00Z"
   }
 }

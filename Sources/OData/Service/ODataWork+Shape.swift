@@ -3,24 +3,20 @@ import FerryODataAddress
 
 /// What of an entity an answer has: the selected properties, and what is expanded.
 extension ODataWork {
-  /// `isRoot`: the entities of the answer itself, not those inside of others.
   func shape(
-    _ entries: [ODataEntry], _ set: EdmEntitySet, _ options: ODataQueryOptions, isRoot: Bool,
+    _ entries: [ODataEntry], _ set: EdmEntitySet, _ options: ODataQueryOptions, _ form: ODataForm,
     level: Int = 0
   ) async throws(ODataRefusal) -> [ODataEntry] {
     guard !entries.isEmpty else { return [] }
     var shaped = entries
     for index in shaped.indices { shaped[index].links = [] }
     for item in try items(options, set) {
-      try await expand(&shaped, set, item, level: level)
+      try await expand(&shaped, set, item, form, level: level)
     }
     let names = selected(options, set)
     for index in shaped.indices {
-      if isFull {
-        let place = address(of: key(of: entries[index], in: set), in: set)
-        shaped[index].id = place
-        shaped[index].links.insert(
-          ODataLink(relation: "edit", href: place, role: .edit), at: 0)
+      if form.hasLinks {
+        link(&shaped[index], to: key(of: entries[index], in: set), set, names, form)
       }
       guard let names else { continue }
       shaped[index].properties = ODataProperties(
@@ -29,7 +25,37 @@ extension ODataWork {
     return shaped
   }
 
-  private var isFull: Bool { (try? call.jsonForm())?.metadata == .full }
+  /// Says where an entity is, and where its links lead that are not inside of it.
+  private func link(
+    _ entry: inout ODataEntry, to key: ODataProperties, _ set: EdmEntitySet, _ names: Set<String>?,
+    _ form: ODataForm
+  ) {
+    let place = address(of: key, in: set)
+    entry.id = place
+    var edit = ODataLink(relation: "edit", href: place, role: .edit)
+    edit.title = set.name
+    entry.links.insert(edit, at: 0)
+    if form.format == .atom {
+      entry.title = entry.title ?? ""
+      entry.updated = moment
+      entry.author = ""
+    }
+    guard let type = metadata.entityType(set.entityType) else { return }
+    for navigation in metadata.navigationProperties(of: type)
+    where names?.contains(navigation.name) ?? true {
+      let href = "\(place)/\(navigation.name)"
+      if let index = entry.links.firstIndex(where: { $0.navigation == navigation.name }) {
+        entry.links[index].href = href
+        continue
+      }
+      var link = ODataLink.related(navigation.name, href: href)
+      if form.format == .atom {
+        let kind = navigation.type?.isCollection == true ? "feed" : "entry"
+        link.type = "application/atom+xml;type=\(kind)"
+      }
+      entry.links.append(link)
+    }
+  }
 
   /// Names of the properties that are wanted; nil: all.
   private func selected(_ options: ODataQueryOptions, _ set: EdmEntitySet) -> Set<String>? {
@@ -63,7 +89,8 @@ extension ODataWork {
   }
 
   private func expand(
-    _ entries: inout [ODataEntry], _ set: EdmEntitySet, _ item: ODataExpandItem, level: Int
+    _ entries: inout [ODataEntry], _ set: EdmEntitySet, _ item: ODataExpandItem,
+    _ form: ODataForm, level: Int
   ) async throws(ODataRefusal) {
     guard level < limits.expandLevels else {
       throw ODataRefusal(
@@ -86,6 +113,8 @@ extension ODataWork {
     try budget.check("$expand")
     var chosen: [(entries: [ODataEntry], count: Int)] = []
     var query = item.options
+    query.filter = condition(item.options, target)
+    query.search = nil
     query.select = []
     query.expand = []
     query.levels = nil
@@ -115,7 +144,7 @@ extension ODataWork {
     let isLastOfMax = item.options.levels == .max && level + 1 >= limits.expandLevels
     if isLastOfMax { inner.expand.removeLast() }
     let flat = try await shape(
-      chosen.flatMap(\.entries), target, inner, isRoot: false, level: level + 1)
+      chosen.flatMap(\.entries), target, inner, form, level: level + 1)
     var shaped = flat[...]
     for (index, part) in chosen.enumerated() {
       let own = Array(shaped.prefix(part.entries.count))
@@ -157,7 +186,6 @@ extension ODataWork {
   }
 
   private func refuseInner(_ options: ODataQueryOptions) throws(ODataRefusal) {
-    if options.search != nil { throw .notOffered("$search in $expand") }
     if !options.compute.isEmpty { throw .notOffered("$compute in $expand") }
     if options.skipToken != nil || options.deltaToken != nil {
       throw .notOffered("a token in $expand")

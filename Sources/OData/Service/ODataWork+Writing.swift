@@ -4,28 +4,52 @@ import FerryODataAddress
 
 /// Answers to POST, PATCH, PUT and DELETE.
 extension ODataWork {
+  /// What a request leads to: a write that is still to be done, or the answer of an earlier one.
+  enum Plan: Sendable {
+    case write(ODataWrite)
+    case answer(HTTPResponse)
+  }
+
   func write() async throws(ODataRefusal) -> HTTPResponse {
+    switch try await plan() {
+    case .answer(let response): return response
+    case .write(let write): return try await response(source.write(write), to: write)
+    }
+  }
+
+  /// Looks at everything that can be said without doing it.
+  func plan() async throws(ODataRefusal) -> Plan {
     let method = call.request.method
     if method != .delete { try checkMediaType() }
+    if let (set, key, navigation) = try referencePlace() {
+      return try await planReference(navigation, of: set, key)
+    }
     let (set, key) = try place()
     guard let key else {
       try call.allow([.get, .head, .post])
-      return try await create(set)
+      var write = ODataWrite(.create, set)
+      write.properties = try properties(set, key: nil, isNew: true)
+      write = try prepared(write)
+      if let response = try await repeated(write) { return .answer(response) }
+      return .write(write)
     }
-    try call.allow([.get, .head, .patch, .put, .delete])
+    try call.allow(
+      [.get, .head, .patch, .put, .delete] + (call.version < .v4 ? [.merge] : []))
     var write = ODataWrite(method == .delete ? .delete : method == .put ? .replace : .update, set)
     write.key = key
     write.condition = condition()
     if method != .delete { write.properties = try properties(set, key: key, isNew: false) }
     write = try prepared(write)
     // A repeated request finds the entity as the first one has left it.
-    if let response = try await repeated(write) { return response }
+    if let response = try await repeated(write) { return .answer(response) }
     guard let known = try await source.entry(set, key: key) else {
       // Nobody has promised that it is there: PATCH and PUT make it.
       guard method != .delete, write.condition == .none || hasNoneMatch else {
         throw .notFound("\(set.name)(\(keyText(key)))")
       }
-      return try await upsert(set, key)
+      var new = ODataWrite(.create, set)
+      new.properties = try properties(set, key: key, isNew: true)
+      return .write(try prepared(new))
     }
     if hasNoneMatch {
       throw ODataRefusal(
@@ -34,15 +58,15 @@ extension ODataWork {
         target: "If-None-Match")
     }
     try check(write.condition, known)
-    return try await perform(write)
+    return .write(write)
   }
 
-  private var hasNoneMatch: Bool {
+  var hasNoneMatch: Bool {
     call.request.headers.values("If-None-Match").contains { $0.trimmedBlanks == "*" }
   }
 
   /// The set, and the key of the entity that is meant.
-  private func place() throws(ODataRefusal) -> (EdmEntitySet, ODataProperties?) {
+  func place() throws(ODataRefusal) -> (EdmEntitySet, ODataProperties?) {
     guard let resolved = call.resolved, let first = resolved.steps.first, first.kind == .entitySet,
       case .name(let name)? = call.address.path.first, let set = metadata.entitySet(name)
     else { throw .notOffered("a change of anything but an entity of a set") }
@@ -59,22 +83,24 @@ extension ODataWork {
   private func checkMediaType() throws(ODataRefusal) {
     let type = call.request.headers["Content-Type"] ?? ""
     let bare = type.prefix { $0 != ";" }.lowercased()
-    guard String(bare).trimmedBlanks == "application/json" else {
+    var known = ["application/json"]
+    if call.version < .v4 { known += ["application/atom+xml", "application/xml", "text/xml"] }
+    guard known.contains(String(bare).trimmedBlanks) else {
       throw ODataRefusal(
         415, "unsupportedMediaType",
-        "A body of \(type.isEmpty ? "no type" : type) is not read. Send Content-Type: application/json.",
+        "A body of \(type.isEmpty ? "no type" : type) is not read. Send Content-Type: \(known[0]).",
         target: "Content-Type")
     }
   }
 
-  private func condition() -> ODataWrite.Condition {
+  func condition() -> ODataWrite.Condition {
     let values = call.request.headers.values("If-Match")
     guard !values.isEmpty else { return .none }
     let tags = values.flatMap { $0.split(separator: ",") }.map { String($0).trimmedBlanks }
     return tags.contains("*") ? .any : .tags(tags)
   }
 
-  private func check(
+  func check(
     _ condition: ODataWrite.Condition, _ known: ODataEntry
   ) throws(ODataRefusal) {
     guard let etag = known.etag else { return }
@@ -97,130 +123,8 @@ extension ODataWork {
     }
   }
 
-  private func upsert(
-    _ set: EdmEntitySet, _ key: ODataProperties
-  ) async throws(ODataRefusal) -> HTTPResponse {
-    var write = ODataWrite(.create, set)
-    write.properties = try properties(set, key: key, isNew: true)
-    return try await perform(try prepared(write))
-  }
-
-  private func create(_ set: EdmEntitySet) async throws(ODataRefusal) -> HTTPResponse {
-    var write = ODataWrite(.create, set)
-    write.properties = try properties(set, key: nil, isNew: true)
-    write = try prepared(write)
-    if let response = try await repeated(write) { return response }
-    return try await perform(write)
-  }
-
-  /// The properties of a body, each known and of its type.
-  private func properties(
-    _ set: EdmEntitySet, key: ODataProperties?, isNew: Bool
-  ) throws(ODataRefusal) -> ODataProperties {
-    let entry: ODataEntry
-    do throws(ODataError) {
-      entry = try ODataEntry.read(
-        call.request.body,
-        ODataReadOptions(
-          metadata: metadata, type: set.entityType, isStrict: true, base: call.root, version: .v4))
-    } catch { throw ODataRefusal(error, isBody: true) }
-    guard let type = metadata.entityType(set.entityType) else { throw .notFound("The set") }
-    guard entry.links.allSatisfy({ $0.inline == nil }) else {
-      throw .notOffered("a deep insert: create the entities one by one. It")
-    }
-    var properties: [ODataProperty] = []
-    for property in entry.properties {
-      guard let declared = metadata.property(property.name, of: type) else {
-        throw ODataRefusal(
-          400, "unknownName",
-          "\(set.name) has no property \(property.name). $metadata lists all.",
-          target: property.name)
-      }
-      guard !properties.contains(where: { $0.name == property.name }) else {
-        throw ODataRefusal(
-          400, "twice", "\(property.name) is in the body twice. Send it once.",
-          target: property.name)
-      }
-      if property.value.isNull, !declared.facets.isNullable {
-        throw ODataRefusal(
-          400, "notNullable", "\(property.name) cannot be null. Send a value.",
-          target: property.name)
-      }
-      guard fits(property.value, declared.type) else {
-        throw ODataRefusal(
-          400, "badValue",
-          "The value of \(property.name) is no \(declared.type). Send one of this type.",
-          target: property.name)
-      }
-      if let part = key?[property.name] {
-        // Not a change: it names the entity once more.
-        guard part == property.value || isNew == false else {
-          throw ODataRefusal(
-            400, "otherKey", "\(property.name) in the body is not that of the address.",
-            target: property.name)
-        }
-        continue
-      }
-      properties.append(property)
-    }
-    try bind(entry.links, to: &properties, set)
-    return ODataProperties((isNew ? key.map(Array.init) ?? [] : []) + properties)
-  }
-
-  /// Whether a value has the form of a type: the reader keeps what it cannot make one of.
-  private func fits(_ value: EdmValue, _ type: EdmTypeReference) -> Bool {
-    switch value {
-    case .null: return true
-    case .collection(let values):
-      return type.isCollection && values.allSatisfy { fits($0, type.element) }
-    case .complex: return !type.isCollection && metadata.complexType(type.name) != nil
-    case .enumeration: return !type.isCollection && metadata.enumType(type.name) != nil
-    default: return !type.isCollection && value.primitive == metadata.primitive(type.name)
-    }
-  }
-
-  /// `Customer@odata.bind` sets the properties by which an entity refers to another.
-  private func bind(
-    _ links: [ODataLink], to properties: inout [ODataProperty], _ set: EdmEntitySet
-  ) throws(ODataRefusal) {
-    for link in links where link.isBinding {
-      guard let name = link.navigation else { continue }
-      let (navigation, target) = try self.navigation(name, from: set)
-      guard navigation.type?.isCollection != true, !navigation.constraints.isEmpty else {
-        throw .notOffered("\(name)@odata.bind")
-      }
-      let other = try keyOf(link.href, target, name)
-      for constraint in navigation.constraints {
-        guard let value = other[constraint.referencedProperty] else {
-          throw .notOffered("\(name)@odata.bind")
-        }
-        properties.removeAll { $0.name == constraint.property }
-        properties.append(ODataProperty(constraint.property, value))
-      }
-    }
-  }
-
-  private func keyOf(
-    _ href: String, _ target: EdmEntitySet, _ name: String
-  ) throws(ODataRefusal) -> ODataProperties {
-    let path =
-      href.hasPrefix(call.root)
-      ? String(href.dropFirst(call.root.count)) : String(href.drop { $0 == "/" })
-    let request = HTTPRequest(method: .get, path: "/" + path)
-    let other = ODataWork(
-      service, try ODataCall(request, rest: path, root: call.root, metadata), source)
-    let (set, key) = try other.place()
-    guard let key, set.name == target.name else {
-      throw ODataRefusal(
-        400, "badBinding",
-        "\(name)@odata.bind is \(href), and not the address of an entity of \(target.name).",
-        target: name)
-    }
-    return key
-  }
-
   /// With what the headers say of a write.
-  private func prepared(_ write: ODataWrite) throws(ODataRefusal) -> ODataWrite {
+  func prepared(_ write: ODataWrite) throws(ODataRefusal) -> ODataWrite {
     var write = write
     write.requestID = call.request.headers["Repeatability-Request-ID"]?.trimmedBlanks
     write.firstSent = call.request.headers["Repeatability-First-Sent"]?.trimmedBlanks
@@ -237,19 +141,21 @@ extension ODataWork {
     return write
   }
 
-  private func repeated(_ write: ODataWrite) async throws(ODataRefusal) -> HTTPResponse? {
+  func repeated(_ write: ODataWrite) async throws(ODataRefusal) -> HTTPResponse? {
     guard write.requestID != nil, let earlier = try await source.repeated(write) else {
       return nil
     }
-    var response = try service.writeResponse(
+    var response = try await service.writeResponse(
       earlier.result, call, created: earlier.isCreated, write.set, work: self)
     response.headers["Repeatability-Result"] = "accepted"
     return response
   }
 
-  private func perform(_ write: ODataWrite) async throws(ODataRefusal) -> HTTPResponse {
-    let result = try await source.write(write)
-    var response = try service.writeResponse(
+  /// The answer to a write that was done.
+  func response(
+    _ result: ODataWriteResult, to write: ODataWrite
+  ) async throws(ODataRefusal) -> HTTPResponse {
+    var response = try await service.writeResponse(
       result, call, created: write.kind == .create, write.set, work: self)
     if write.requestID != nil { response.headers["Repeatability-Result"] = "accepted" }
     return response
@@ -261,7 +167,7 @@ extension ODataService {
   func writeResponse(
     _ result: ODataWriteResult, _ call: ODataCall, created: Bool, _ set: EdmEntitySet? = nil,
     work: ODataWork? = nil
-  ) throws(ODataRefusal) -> HTTPResponse {
+  ) async throws(ODataRefusal) -> HTTPResponse {
     switch result {
     case .pending(let name):
       return HTTPResponse(
@@ -288,13 +194,12 @@ extension ODataService {
         if created { headers["OData-EntityId"] = place }
         return HTTPResponse(status: 204, headers: headers)
       }
-      let form = try call.jsonForm()
-      headers["Content-Type"] = form.contentType
-      var whole = entry
-      whole.links = []
+      let form = try call.form()
+      headers["Content-Type"] = form.contentType(.entry)
+      let shaped = try await work.shape([entry], set, work.options, form)
       return HTTPResponse(
         status: created ? 201 : 200, headers: headers,
-        body: .bytes(try work.body(whole, set, form)))
+        body: .bytes(try work.body(shaped[0], set, form)))
     }
   }
 }

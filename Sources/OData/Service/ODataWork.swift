@@ -78,10 +78,11 @@ struct ODataWork: Sendable {
           ODataProperty(name, value, type: step.type), path: path + [name], entry, set)
       case (.system, .some):
         switch segment {
+        case .links: ending = .reference
         case .count: ending = .count
         case .value: ending = .value
         case .ref: ending = .reference
-        default: throw .notOffered("a segment such as $links, $filter or $each in a path")
+        default: throw .notOffered("a segment such as $filter or $each in a path")
         }
       case (_, .entity(nil, _)?): throw .notFound("The related entity")
       default: throw .notOffered("\(step.kind.rawValue) in this place of an address")
@@ -199,14 +200,14 @@ struct ODataWork: Sendable {
   }
 
   func keyText(_ key: ODataProperties) -> String {
-    if key.count == 1, let only = key.first { return only.value.literal(.v4) }
-    return key.map { "\($0.name)=\($0.value.literal(.v4))" }.joined(separator: ",")
+    if key.count == 1, let only = key.first { return only.value.literal(call.version) }
+    return key.map { "\($0.name)=\($0.value.literal(call.version))" }.joined(separator: ",")
   }
 
   /// The address of an entity.
   func address(of key: ODataProperties, in set: EdmEntitySet) -> String {
     let parts = key.map { property in
-      PercentEncoding.encode(property.value.literal(.v4), keeping: "'")
+      PercentEncoding.encode(property.value.literal(call.version), keeping: "'")
     }
     let text =
       key.count == 1

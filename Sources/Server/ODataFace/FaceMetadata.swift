@@ -14,20 +14,30 @@ struct FaceMetadata {
     "The answer to a request with Repeatability-Request-ID is kept for \(CallerDesk.answerDays) "
     + "days. For \(CallerDesk.memoryDays) days the request is not performed again."
 
-  private let package: Package
-  private let faces: [FaceModel.Face]
+  let values: FaceValues
+  let faces: [FaceModel.Face]
+  var package: Package { values.package }
+  var isV4: Bool { values.version >= .v4 }
 
-  init(_ package: Package, _ faces: [FaceModel.Face]) {
-    self.package = package
+  init(_ values: FaceValues, _ faces: [FaceModel.Face]) {
+    self.values = values
     self.faces = faces
   }
 
   var metadata: EdmMetadata {
     var schema = EdmSchema(namespace: package.name)
     schema.entityTypes = faces.map { entityType($0) }
-    schema.complexTypes = package.complexTypes.map { complexType($0) }
+    schema.complexTypes = package.complexTypes.filter { type in
+      type.attributes.allSatisfy { $0.type.isBig || values.isShown($0) }
+    }.map { complexType($0) }
+    schema.associations = isV4 ? [] : ends.map { association($0) }
     var container = EdmContainer(namespace: package.name, name: "Container", isDefault: true)
     container.entitySets = faces.map { set($0) }
+    container.associationSets = isV4 ? [] : ends.map { associationSet($0) }
+    guard isV4 else {
+      schema.containers = [container]
+      return EdmMetadata(version: .v2, schemas: [schema])
+    }
     container.annotations = [
       EdmAnnotation(term: "\(Self.repeatability).Supported"),
       EdmAnnotation(term: "\(Self.repeatability).DeleteWithRequestIDSupported"),
@@ -53,6 +63,7 @@ struct FaceMetadata {
       var property = property(entity.attributes[position])
       if entity.key.contains(position) {
         property.facets.isNullable = false
+        guard isV4 else { return property }
         if entity.keyOrigin == .businessSystem {
           property.annotations.append(EdmAnnotation(term: "\(Self.core).Computed"))
         } else {
@@ -62,6 +73,10 @@ struct FaceMetadata {
       return property
     }
     type.navigationProperties = face.navigations.map { navigation($0, entity) }
+    guard isV4 else {
+      type.documentation = entity.documentation
+      return type
+    }
     if let text = entity.documentation { type.annotations.append(description(text)) }
     let alternates = entity.unique.filter { set in set.allSatisfy(face.shown.contains) }
     if !alternates.isEmpty { type.annotations.append(alternateKeys(alternates, entity)) }
@@ -75,16 +90,20 @@ struct FaceMetadata {
   }
 
   private func property(_ attribute: Attribute) -> EdmProperty {
-    var property = EdmProperty(attribute.name, FaceValues.type(attribute, in: package))
+    var property = EdmProperty(attribute.name, values.type(attribute))
     property.facets.isNullable = attribute.isNullable
     property.facets.maxLength = attribute.type == .string ? attribute.maxLength : nil
     switch attribute.type {
     case .decimal:
       property.facets.precision = attribute.precision
-      property.facets.scale = attribute.scale.map { .fixed($0) } ?? .variable
+      property.facets.scale = attribute.scale.map { .fixed($0) } ?? (isV4 ? .variable : nil)
     case .integer: property.facets.scale = .fixed(0)
     case .dateTime, .time: property.facets.precision = 9
     default: break
+    }
+    guard isV4 else {
+      property.documentation = attribute.documentation
+      return property
     }
     if let text = attribute.documentation { property.annotations.append(description(text)) }
     if !attribute.values.isEmpty {
@@ -133,18 +152,32 @@ struct FaceMetadata {
     var property = EdmNavigationProperty(
       navigation.name,
       EdmTypeReference(qualified(navigation.target), isCollection: navigation.isCollection))
+    guard isV4 else {
+      property.relationship = qualified(end(navigation, entity).name)
+      let isForward = isOfMany(navigation, entity)
+      property.fromRole = isForward ? Self.source : Self.target
+      property.toRole = isForward ? Self.target : Self.source
+      if isForward { property.constraints = constraints(navigation) }
+      return property
+    }
     property.partner = navigation.partner.flatMap { name in
       faces.first { $0.entity.name == navigation.target }?.navigations
         .contains { $0.name == name } == true ? name : nil
     }
     if navigation.isComposite { property.onDelete = "Cascade" }
-    let isOfMany = entity.relationships.contains { $0.name == navigation.name }
-    if isOfMany {
-      property.constraints = zip(navigation.own, navigation.others).map {
-        EdmReferentialConstraint(property: $0, referencedProperty: $1)
-      }
-    }
+    if isOfMany(navigation, entity) { property.constraints = constraints(navigation) }
     return property
+  }
+
+  private func constraints(_ navigation: FaceModel.Navigation) -> [EdmReferentialConstraint] {
+    zip(navigation.own, navigation.others).map {
+      EdmReferentialConstraint(property: $0, referencedProperty: $1)
+    }
+  }
+
+  /// Whether the entity has the relationship, and not the other one.
+  func isOfMany(_ navigation: FaceModel.Navigation, _ entity: Entity) -> Bool {
+    entity.relationships.contains { $0.name == navigation.name }
   }
 
   private func set(_ face: FaceModel.Face) -> EdmEntitySet {
@@ -155,6 +188,7 @@ struct FaceMetadata {
         EdmNavigationBinding(path: navigation.name, target: $0.set)
       }
     }
+    guard isV4 else { return set }
     let rights: [(String, String, OperationKind)] = [
       ("InsertRestrictions", "Insertable", .create), ("UpdateRestrictions", "Updatable", .update),
       ("DeleteRestrictions", "Deletable", .delete),

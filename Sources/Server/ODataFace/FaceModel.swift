@@ -33,18 +33,21 @@ struct FaceModel: Sendable {
   }
 
   let package: Package
+  let values: FaceValues
   let faces: [Face]
   let metadata: EdmMetadata
   private let bySet: [String: Int]
 
-  init(_ package: Package) {
+  init(_ package: Package, _ version: ODataVersion = .v4) {
     self.package = package
+    let values = FaceValues(package: package, version: version)
+    self.values = values
     let rows = package.entities.enumerated().filter { !$0.element.isOperation }
     var taken: Set<String> = []
     var faces: [Face] = []
     for (position, entity) in rows {
       let set = Naming.free(Naming.plural(entity.name), taken: &taken) { _ in nil }
-      let shown = entity.attributes.indices.filter { !entity.attributes[$0].type.isBig }
+      let shown = entity.attributes.indices.filter { values.isShown(entity.attributes[$0]) }
       faces.append(
         Face(
           entity: entity, position: position, set: set, shown: shown,
@@ -52,7 +55,7 @@ struct FaceModel: Sendable {
     }
     self.faces = faces
     bySet = Dictionary(uniqueKeysWithValues: faces.enumerated().map { ($1.set, $0) })
-    metadata = FaceMetadata(package, faces).metadata
+    metadata = FaceMetadata(values, faces).metadata
   }
 
   func face(ofSet name: String) -> Face? { bySet[name].map { faces[$0] } }

@@ -12,43 +12,110 @@ extension FaceSource {
   static let patience: Duration = .seconds(25)
 
   func write(_ write: ODataWrite) async throws(ODataRefusal) -> ODataWriteResult {
-    let face = try face(write.set)
-    let entity = face.entity
-    let kind: OperationKind
-    switch write.kind {
-    case .create: kind = .create
-    case .update, .replace: kind = .update
-    case .delete: kind = .delete
-    }
-    guard entity.operations.contains(kind) else {
+    let results = try await self.write([write])
+    guard let only = results.first else { preconditionFailure("a write without a result") }
+    return only
+  }
+
+  func write(_ writes: [ODataWrite]) async throws(ODataRefusal) -> [ODataWriteResult] {
+    let faces = try writes.map { write throws(ODataRefusal) in try face(write.set) }
+    guard Set(faces.map(\.entity.group)).count == 1 else {
       throw ODataRefusal(
-        405, "methodNotAllowed", "\(face.set) has no \(kind.rawValue): the model does not allow it."
-      )
+        501, "notOffered",
+        "The change set has entities of several groups of synchronization, which are not performed "
+          + "together. Send a change set for each group.")
     }
-    try checkAge(write)
-    let id = try operationID(write)
-    let operation =
-      kind == .create
-      ? try create(write, face, id) : try await change(write, face, kind, id)
-    // What changes nothing is done already.
-    if kind == .update, operation.changed.isEmpty, let key = operation.key {
-      return try await done(face, key)
+    var ids: [OperationID] = []
+    for (write, face) in zip(writes, faces) {
+      guard face.entity.operations.contains(FaceSource.kind(write)) else {
+        throw ODataRefusal(
+          405, "methodNotAllowed",
+          "\(face.set) has no \(FaceSource.kind(write).rawValue): the model does not allow it.")
+      }
+      try checkAge(write)
+      ids.append(try operationID(write))
     }
+    guard Set(ids).count == ids.count else { throw FaceSource.otherRequest }
+    // What changes nothing is done already, and is no part of the chain.
+    var real: [Int] = []
+    var keys: Set<RowName> = []
+    var planned: [Operation] = []
+    for (index, write) in writes.enumerated() {
+      let operation =
+        write.kind == .create
+        ? try create(write, faces[index], ids[index])
+        : try await change(write, faces[index], FaceSource.kind(write), ids[index])
+      if operation.kind == .update, operation.changed.isEmpty { continue }
+      if let key = operation.key, !keys.insert(RowName(faces[index].position, key)).inserted {
+        throw ODataRefusal(
+          501, "notOffered",
+          "A change set changes each entity once. Join the changes of one entity.")
+      }
+      real.append(index)
+      planned.append(operation)
+    }
+    let chain = planned.enumerated().map { position, operation in
+      Operation(
+        id: operation.id, chain: planned[0].id, position: position, count: planned.count,
+        entity: operation.entity, kind: operation.kind, key: operation.key,
+        changed: operation.changed, base: operation.base)
+    }
+    let answers = try await perform(chain, writes, faces[0])
+    var results: [ODataWriteResult] = []
+    for (index, write) in writes.enumerated() {
+      let kind = FaceSource.kind(write)
+      guard let position = real.firstIndex(of: index) else {
+        guard let key = objectKey(write.key, faces[index]) else {
+          throw ODataRefusal(404, "notFound", "The entity is not there, or is not yours.")
+        }
+        results.append(try await done(faces[index], key))
+        continue
+      }
+      guard let answers else {
+        results.append(.pending("\(faces[index].set).\(ids[index].text)"))
+        continue
+      }
+      results.append(
+        try await result(of: answers[position], faces[index], chain[position].key, kind))
+    }
+    return results
+  }
+
+  private static func kind(_ write: ODataWrite) -> OperationKind {
+    switch write.kind {
+    case .create: .create
+    case .update, .replace: .update
+    case .delete: .delete
+    }
+  }
+
+  /// The answers in the order of the chain; nil where it is still in work.
+  private func perform(
+    _ chain: [Operation], _ writes: [ODataWrite], _ face: FaceModel.Face
+  ) async throws(ODataRefusal) -> [Answer]? {
+    guard !chain.isEmpty else { return [] }
     let outcome: CallerOutcome
     do throws(ServerError) {
       outcome = try await desk.perform(
-        operation, of: entity, for: caller, patience: write.patience ?? FaceSource.patience,
-        isKept: write.requestID != nil || write.patience != nil)
+        chain, for: caller, patience: writes.compactMap(\.patience).min() ?? FaceSource.patience,
+        isKept: writes.contains { $0.requestID != nil || $0.patience != nil })
     } catch { throw FaceSource.refusal(error) }
     switch outcome {
-    case .inWork: return .pending("\(face.set).\(id.text)")
-    case .otherOperation:
-      throw FaceSource.otherRequest
+    case .inWork: return nil
+    case .otherOperation: throw FaceSource.otherRequest
     case .notTaken(let why):
       var refusal = ODataRefusal(503, "notTaken", "\(why). Try again later.")
       refusal.headers["Retry-After"] = "5"
       throw refusal
-    case .answered(let answer): return try await result(of: answer, face, operation.key, kind)
+    case .answered(let answers):
+      // The reason is that of the one that was tried; the others were not.
+      let order: [Answer.Outcome] = [.unknown, .replayFailed, .notTried]
+      for kind in order {
+        if let bad = answers.first(where: { $0.outcome == kind }) {
+          _ = try await result(of: bad, face, nil, .delete)
+        }
+      }
+      return answers
     }
   }
 
@@ -103,7 +170,7 @@ extension FaceSource {
     for property in properties {
       guard let position = face.entity.position(of: property.name) else { continue }
       let attribute = face.entity.attributes[position]
-      guard let value = FaceValues.model(property.value, attribute, in: model.package) else {
+      guard let value = model.values.model(property.value, attribute) else {
         throw ODataRefusal(
           400, "badValue",
           "\(property.value.text) is no value of \(property.name). $metadata tells its type.",

@@ -74,9 +74,9 @@ struct FaceSource: ODataSource {
     entry.properties = ODataProperties(
       face.shown.map { position in
         let attribute = face.entity.attributes[position]
-        let value = FaceValues.edm(row.values[position], attribute, in: model.package)
+        let value = model.values.edm(row.values[position], attribute)
         return ODataProperty(
-          attribute.name, value ?? .null, type: FaceValues.type(attribute, in: model.package))
+          attribute.name, value ?? .null, type: model.values.type(attribute))
       })
     return entry
   }
@@ -105,7 +105,7 @@ struct FaceSource: ODataSource {
     for position in face.entity.key {
       let attribute = face.entity.attributes[position]
       guard let given = key[attribute.name],
-        let value = FaceValues.model(given, attribute, in: model.package), !value.isNull
+        let value = model.values.model(given, attribute), !value.isNull
       else { return nil }
       values.append(value)
     }
@@ -118,7 +118,7 @@ struct FaceSource: ODataSource {
       zip(face.entity.key, values).map { position, value in
         let attribute = face.entity.attributes[position]
         return ODataProperty(
-          attribute.name, FaceValues.edm(value, attribute, in: model.package) ?? .null)
+          attribute.name, model.values.edm(value, attribute) ?? .null)
       })
   }
 

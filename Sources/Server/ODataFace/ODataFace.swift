@@ -1,12 +1,12 @@
 public import FerryHTTP
-import FerryModel
-import FerryOData
+public import FerryModel
+public import FerryOData
 import FerryODataService
 public import FerryServer
 import FerryWorld
 import Synchronization
 
-/// Every package of a server as a service of OData: `/odata/<package>/v4`.
+/// Every package of a server as a service of OData: `/odata/<package>/v4`, and `v2` for older clients.
 ///
 /// Who asks logs in with each request by name and password, as in the user file. Rows are those of the
 /// user's partitions; a change goes the way of a device's.
@@ -21,13 +21,18 @@ public final class ODataFace: Sendable {
     let service: ODataService
   }
 
+  private struct Name: Hashable {
+    let package: String
+    let version: ODataVersion
+  }
+
   private let door: @Sendable () -> CallerDoor?
   private let workers: FaceWorkers
   private let shares: FaceShares
   private let limits: ODataServiceLimits
   private let proxies: Set<String>
   /// By the name of the package, as long as it is the same.
-  private let made = Mutex<[String: Made]>([:])
+  private let made = Mutex<[Name: Made]>([:])
 
   /// `proxies`: addresses of those whose `X-Forwarded-Proto` is believed.
   public init(_ server: ServerHost, proxies: Set<String> = []) {
@@ -48,6 +53,13 @@ public final class ODataFace: Sendable {
     self.limits = limits
     workers = FaceWorkers(count: 1)
     self.shares = shares
+  }
+
+  /// The metadata of the service that a package is, as XML of V4 or V2.
+  public static func metadata(
+    of package: Package, _ version: ODataVersion = .v4
+  ) throws(ODataError) -> [UInt8] {
+    try FaceModel(package.served, version).metadata.xml()
   }
 
   /// Whether a request is for this.
@@ -99,32 +111,33 @@ public final class ODataFace: Sendable {
     guard let name = parts.first.flatMap({ PercentEncoding.decode($0.utf8) }), parts.count > 1,
       let desk = door.desk(of: name)
     else { throw ODataFace.nothing }
-    let made = try made(desk)
+    guard let version = ["v4": ODataVersion.v4, "v2": .v2][parts[1]] else {
+      throw ODataRefusal(
+        404, "notOffered",
+        "There is no \(parts[1]) of this service. Use /odata/\(parts[0])/v4/ or /v2/.")
+    }
+    let made = try made(desk, version)
     let source = FaceSource(model: made.model, desk: desk, caller: caller)
     // Also for the metadata: who may not use a package does not learn that it is there.
     try await source.mayUse()
-    guard parts[1] == "v4" else {
-      throw ODataRefusal(
-        parts[1] == "v2" ? 501 : 404, "notOffered",
-        "There is no \(parts[1]) of this service. Use /odata/\(parts[0])/v4/.")
-    }
     return await made.service.answer(
       request, rest: parts.count > 2 ? parts[2] : "",
-      root: root(request) + "\(ODataFace.path)\(parts[0])/v4/", source: source)
+      root: root(request) + "\(ODataFace.path)\(parts[0])/\(parts[1])/", source: source)
   }
 
-  private func made(_ desk: CallerDesk) throws(ODataRefusal) -> Made {
-    if let known = made.withLock({ $0[desk.package.name] }), known.package == desk.package {
+  private func made(_ desk: CallerDesk, _ version: ODataVersion) throws(ODataRefusal) -> Made {
+    let name = Name(package: desk.package.name, version: version)
+    if let known = made.withLock({ $0[name] }), known.package == desk.package {
       return known
     }
-    let model = FaceModel(desk.package)
+    let model = FaceModel(desk.package, version)
     let world = desk.world
     do throws(ODataError) {
       let service = try ODataService(
         model.metadata, limits: limits, now: { ODataFace.now(world) },
         uptime: { world.clock.uptime })
       let new = Made(package: desk.package, model: model, service: service)
-      made.withLock { $0[desk.package.name] = new }
+      made.withLock { $0[name] = new }
       return new
     } catch {
       throw ODataRefusal(500, error.code.rawValue, "\(error.message). \(error.hint)")

@@ -57,6 +57,25 @@ struct AtomComposer {
     return writer.bytes
   }
 
+  /// `links` of V2 and V3.
+  static func links(_ uris: [String]) -> [UInt8] {
+    var writer = XMLWriter(declaration: true)
+    writer.open("links")
+    writer.attribute("xmlns", "http://schemas.microsoft.com/ado/2007/08/dataservices")
+    for uri in uris { writer.element("uri", uri) }
+    writer.close("links")
+    return writer.bytes
+  }
+
+  /// A property as a document of its own.
+  func document(_ property: ODataProperty, context: String?) throws(ODataError) -> [UInt8] {
+    var writer = XMLWriter(declaration: true)
+    let name = isV4 ? "m:value" : "d:" + property.name
+    try write(
+      property.value, as: name, declared: property.type, root: (true, context), to: &writer)
+    return try finish(writer)
+  }
+
   func parameters(_ parameters: ODataProperties) throws(ODataError) -> [UInt8] {
     var writer = XMLWriter(declaration: true)
     writer.open("m:parameters")
@@ -279,9 +298,14 @@ struct AtomComposer {
   }
 
   private func write(
-    _ value: EdmValue, as name: String, declared: EdmTypeReference?, to writer: inout XMLWriter
+    _ value: EdmValue, as name: String, declared: EdmTypeReference?,
+    root: (isRoot: Bool, context: String?) = (false, nil), to writer: inout XMLWriter
   ) throws(ODataError) {
     writer.open(name)
+    if root.isRoot {
+      Self.spaces(&writer, composer.version)
+      writer.optional("m:context", root.context)
+    }
     switch value {
     case .null:
       if let declared, !declared.isCollection, declared.primitive != .string, !declared.name.isEmpty

@@ -3,10 +3,10 @@ import FerryJSON
 /// Single values, as a service answers them.
 extension ODataComposer {
   /// A property as a JSON document of its own: from V4 on its value beside the context, before it an
-  /// object in `d`. Throws `unwritable` in Atom.
+  /// object in `d`. In XML an element of its name; throws `unwritable` for what the version has not.
   public func body(_ property: ODataProperty, context: String?) throws(ODataError) -> [UInt8] {
     guard format == .json else {
-      throw ODataError(.unwritable, "a property is written as JSON only", hint: "use JSON")
+      return try AtomComposer(self, .archive).document(property, context: context)
     }
     let json = JSONComposer(self, .archive)
     var writer = JSONWriter(reserving: 256)
@@ -25,6 +25,32 @@ extension ODataComposer {
     } else {
       writer.key("value")
       try json.write(property.value, declared: property.type, to: &writer)
+    }
+    writer.endObject()
+    return writer.bytes
+  }
+
+  /// The addresses of entities as V2 and V3 answer `$links`: one, or a list of them.
+  public func links(_ uris: [String], isCollection: Bool) throws(ODataError) -> [UInt8] {
+    guard format == .json else {
+      if !isCollection, let only = uris.first { return try AtomComposer.link(only, version) }
+      return AtomComposer.links(uris)
+    }
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.key("d")
+    func write(_ writer: inout JSONWriter, _ uri: String) {
+      writer.beginObject()
+      writer.field("uri", uri)
+      writer.endObject()
+    }
+    if !isCollection, let only = uris.first {
+      write(&writer, only)
+    } else {
+      writer.beginObject()
+      writer.key("results")
+      writer.array(uris) { write(&$0, $1) }
+      writer.endObject()
     }
     writer.endObject()
     return writer.bytes

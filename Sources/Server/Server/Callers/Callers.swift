@@ -119,19 +119,25 @@ final class Callers: ServiceRoom {
 
   // Operations.
 
-  /// Takes an operation in, once. What is known under its id and is the same operation is not taken
-  /// again: its outcome is that of the first time.
+  /// Takes the operations of one chain in, once. What is known under their ids and is the same chain
+  /// is not taken again: its outcome is that of the first time.
   func take(
-    _ operation: Operation, _ bytes: [UInt8], for user: String
+    _ chain: [Operation], _ bytes: [[UInt8]], for user: String
   ) throws(ServerError) -> CallerReceipt {
     let record = try record(of: user)
-    let id = operation.id
-    if let known = try known(id) {
-      guard known.user == ExactText(user), try isSame(operation, id, known) else {
+    let ids = chain.map(\.id)
+    var seen = 0
+    for operation in chain {
+      guard let known = try known(operation.id) else { continue }
+      guard known.user == ExactText(user), try isSame(operation, operation.id, known) else {
         return .otherOperation
       }
+      seen += 1
+    }
+    if seen > 0 {
+      guard seen == chain.count else { return .otherOperation }
       // After a restart it waits until somebody asks for it again.
-      operations.name([id], of: Owner(device: Callers.device(of: user), user: user))
+      operations.name(ids, of: Owner(device: Callers.device(of: user), user: user))
       return .taken
     }
     let device = Callers.device(of: user)
@@ -139,11 +145,16 @@ final class Callers: ServiceRoom {
       user: user, device: device, roles: record.roles, claims: record.claims,
       issued: world.clock.now, expires: world.clock.now.advanced(by: .seconds(60))
     ).with(record)
-    let replay = Replay(operations: [bytes], mayHaveRun: [])
+    let replay = Replay(operations: bytes, mayHaveRun: [])
     let (stored, problem) = try operations.take(
       replay, from: identity, Owner(device: device, user: user))
-    if let refused = stored.refused.first { return .refused(refused) }
-    guard stored.ids.contains(id) else {
+    // Of the others it is said that they were not tried, because of this one.
+    if let refused = stored.refused.first(where: { $0.outcome != .notTried })
+      ?? stored.refused.first
+    {
+      return .refused(refused)
+    }
+    guard ids.allSatisfy(stored.ids.contains) else {
       return .notTaken(problem?.message ?? "the operation was not taken")
     }
     return .taken

@@ -59,12 +59,12 @@ package struct CallerDesk: Sendable {
     try await service.callerRows(names, for: caller.name)
   }
 
-  /// Sends an operation and waits for its answer.
+  /// Sends the operations of one chain, which are performed together or not at all, and waits for
+  /// their answers.
   package func perform(
-    _ operation: Operation, of entity: Entity, for caller: Caller, patience: Duration, isKept: Bool
+    _ chain: [Operation], for caller: Caller, patience: Duration, isKept: Bool
   ) async throws(ServerError) -> CallerOutcome {
-    try await service.perform(
-      operation, of: entity, for: caller.name, patience: patience, isKept: isKept)
+    try await service.perform(chain, for: caller.name, patience: patience, isKept: isKept)
   }
 
   /// The answer to an operation that was sent before.

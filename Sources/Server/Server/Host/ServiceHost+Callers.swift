@@ -65,26 +65,40 @@ extension ServiceHost {
     return try service.callerRows(names, for: user)
   }
 
-  /// Sends an operation and waits for its answer; nil where it is still in work after `patience`.
-  /// `isKept`: the same operation may be sent again, so the answer stays.
+  /// Sends the operations of one chain and waits for their answers; `inWork` where one has none after
+  /// `patience`. `isKept`: they may be sent again, so the answers stay.
   package func perform(
-    _ operation: Operation, of entity: Entity, for user: String, patience: Duration, isKept: Bool
+    _ chain: [Operation], for user: String, patience: Duration, isKept: Bool
   ) async throws(ServerError) -> CallerOutcome {
+    precondition(!chain.isEmpty, "a chain without an operation")
     try mayAsk()
     let arrived = service.arrivedOperations
-    let receipt = try service.take(operation, operation.encoded(for: entity), for: user)
+    let bytes = chain.map { operation in
+      guard let entity = service.package.entity(named: operation.entity) else {
+        preconditionFailure("\(operation.entity) is no entity of the package")
+      }
+      return operation.encoded(for: entity)
+    }
+    let receipt = try service.take(chain, bytes, for: user)
     if service.arrivedOperations != arrived { wakeWorkers() }
     switch receipt {
-    case .refused(let answer): return .answered(answer)
+    case .refused(let answer): return .answered([answer])
     case .otherOperation: return .otherOperation
     case .notTaken(let why): return .notTaken(why)
     case .taken: break
     }
-    guard let answer = try await answer(to: operation.id, of: user, patience: patience) else {
-      return .inWork
+    let end = world.clock.moment.advanced(by: patience)
+    var answers: [Answer] = []
+    for operation in chain {
+      let rest = max(0, end.milliseconds - world.clock.moment.milliseconds)
+      guard
+        let answer = try await answer(
+          to: operation.id, of: user, patience: .milliseconds(rest))
+      else { return .inWork }
+      answers.append(answer)
     }
-    if !isKept { try service.confirmCaller(answer, of: user) }
-    return .answered(answer)
+    if !isKept { for answer in answers { try service.confirmCaller(answer, of: user) } }
+    return .answered(answers)
   }
 
   /// The answer to an operation of the user; nil where it is still in work after `patience`, or is
@@ -110,9 +124,10 @@ extension ServiceHost {
   }
 }
 
-/// How an operation of a caller ended.
+/// How a chain of a caller ended.
 package enum CallerOutcome: Sendable {
-  case answered(Answer)
+  /// In the order of the operations; the only one of a chain that was not taken in.
+  case answered([Answer])
   /// It was stored, and has no answer yet.
   case inWork
   /// Another operation has its id.

@@ -35,10 +35,10 @@ extension Service {
   }
 
   func take(
-    _ operation: Operation, _ bytes: [UInt8], for user: String
+    _ chain: [Operation], _ bytes: [[UInt8]], for user: String
   ) throws(ServerError) -> CallerReceipt {
     defer { handOut() }
-    return try callers.take(operation, bytes, for: user)
+    return try callers.take(chain, bytes, for: user)
   }
 
   func callerAnswer(to id: OperationID, of user: String) throws(ServerError) -> Answer? {

@@ -53,7 +53,7 @@ package struct CallerPage: Sendable {
   package var isLast: Bool = false
 }
 
-/// What became of an operation that a caller sent.
+/// What became of the operations of one chain that a caller sent.
 package enum CallerReceipt: Sendable {
   /// It is stored, or was before: its answer comes.
   case taken

@@ -1,5 +1,7 @@
 import FerryArguments
 import FerryGenerator
+import FerryOData
+import FerryODataFace
 import FerryODataShell
 import Foundation
 
@@ -24,7 +26,8 @@ enum ODataCommand: Subcommand {
   ]
   static let discussion = """
     describe shows what a service document, metadata, feed, entry, error, batch or OpenSearch
-    description contains; --json prints one object (Documentation/odata-describe.schema.json).
+    description contains; --json prints one object (Documentation/odata-describe.schema.json). Of a
+    Ferry model it shows the service that ferryd --odata offers, that of V2 with --version 2.
     convert rewrites a feed or entry between Atom and JSON. address parses an OData address, or
     refuses it with the column and the cure (Documentation/odata-address.schema.json).
     - reads standard input.
@@ -57,7 +60,7 @@ enum ODataCommand: Subcommand {
       words.first == "address"
       ? ODataAddressShell.run(Array(words.dropFirst()), load: load)
       : ODataShell.run(
-        words, open: open, write: Terminal.write)
+        words, open: { try model($0, words) ?? open($0) }, write: Terminal.write)
     try Terminal.write(outcome.output)
     let code: ExitCode =
       switch outcome.status {
@@ -74,6 +77,21 @@ enum ODataCommand: Subcommand {
       }
     }
     return code
+  }
+
+  /// The metadata of the service that a model is; nil for a file that is no model.
+  private static func model(
+    _ path: String, _ words: [String]
+  ) throws -> (() throws -> [UInt8]?)? {
+    guard words.first == "describe", path.hasSuffix(".json"),
+      let package = ModelReader.read(try load(path), file: path).package
+    else { return nil }
+    let isOld = zip(words, words.dropFirst()).contains { $0 == "--version" && $1 == "2" }
+    var metadata: [UInt8]? = try ODataFace.metadata(of: package, isOld ? .v2 : .v4)
+    return {
+      defer { metadata = nil }
+      return metadata
+    }
   }
 
   private static func open(_ path: String) throws -> () throws -> [UInt8]? {
