@@ -113,6 +113,12 @@ struct ReplayPartsTests {
     #expect(try bench.service.report(task, unsure) == .done)
     #expect(try outcomes() == [.replayResult, .unknown, .notTried])
     #expect(device.shown.contains("Order 10 [10,1,\"Bergen\"]"), "accepted together with its row")
+    let open = try bench.service.openOutcomes()
+    #expect(open.map(\.operation.id) == [ids[1]])
+    #expect(open.first?.found.reason == "the row is otherwise")
+    #expect(
+      open.first?.found.candidates
+        == #"[{"entity":"Order","key":"20","values":[20,1,"Bergen"]}]"#)
     // The operator says that it is to be performed: the business system cannot tell, and does it.
     try bench.service.decide(ids[1], .again)
     let again = try #require(try bench.service.nextReplay())
@@ -125,6 +131,7 @@ struct ReplayPartsTests {
     let done = ReplayReport.performed(.done([accepted(20)], touched: [row(20)]))
     #expect(try bench.service.report(again, done) == .done)
     #expect(try outcomes() == [.replayResult, .replayResult, .notTried])
+    #expect(try bench.service.openOutcomes().isEmpty)
   }
 
   @Test("While an earlier request may still arrive nothing is sent, and then it is asked again")

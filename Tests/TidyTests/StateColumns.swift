@@ -225,6 +225,10 @@ enum StateColumns {
     "content.stored": "Contents",
     "content.state": "Contents",
     "content.day": "Contents",
+    "unknown_outcome.+": "Operations",
+    "unknown_outcome.-": "Upkeep",
+    "unknown_outcome.reason": "Operations",
+    "unknown_outcome.candidates": "Operations",
     "content_piece.+": "Contents",
     "content_piece.-": "Contents",
 

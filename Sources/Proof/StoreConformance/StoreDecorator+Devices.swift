@@ -160,6 +160,12 @@ extension StoreDecorator {
     try inner.unknownOperations()
   }
 
+  package func note(_ outcomes: [UnknownOutcome]) throws(StoreError) { try inner.note(outcomes) }
+
+  package func unknownOutcomes() throws(StoreError) -> [UnknownOutcome] {
+    try inner.unknownOutcomes()
+  }
+
   package func claim(_ claims: [(ids: [OperationID], mark: Mark)]) throws(StoreError) {
     try inner.claim(claims)
   }

@@ -121,8 +121,13 @@ extension StoreSuite {
       proof.expectEqual(try store.unknownOperations(), [id], "unknown operations")
       proof.expectEqual(try store.known([id])[0]?.hasPayload, true, "the payload")
       proof.expectEqual(try store.operation(id).operation.changed, [1: .text("new")], "the values")
+      let found = UnknownOutcome(operation: id, reason: "lost", candidates: "[1]")
+      proof.expectEqual(try store.unknownOutcomes().map(\.operation), [id], "without a word")
+      try store.note([UnknownOutcome(operation: id, reason: "first", candidates: "[]"), found])
+      proof.expectEqual(try store.unknownOutcomes(), [found], "what is known of it")
       try proof.answer([id])
       proof.expectEqual(try proof.answers(), [id], "the answer after the decision")
+      proof.expectEqual(try store.unknownOutcomes(), [], "after the decision")
     },
     StoreCase("What a crash leaves is taken up in the order of arrival; claims are given back") {
       proof in

@@ -129,6 +129,11 @@ extension PostgreSQLStore {
     if count > 0 {
       try lead("DELETE FROM ferry_store.operation WHERE \(condition)", [.integer(days)])
     }
+    try lead(
+      """
+      DELETE FROM ferry_store.unknown_outcome AS u WHERE NOT EXISTS (
+        SELECT 1 FROM ferry_store.operation AS o WHERE o.id = u.operation AND o.outcome = 'unknown')
+      """, [])
     return count
   }
 

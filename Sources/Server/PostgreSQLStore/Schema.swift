@@ -8,7 +8,7 @@ import FerryWorld
 /// `tables` are those of version 1 and never change; each step leads from one version to the next, all
 /// of them in one transaction. A schema that a newer server has is not touched.
 enum Schema {
-  static let version: Int64 = 6
+  static let version: Int64 = 7
   /// What a fence raises.
   static let termIsOver: String = "FY001"
   static let clockDiffers: String = "FY002"
@@ -99,12 +99,20 @@ enum Schema {
     case 3: statements = sessionChanges
     case 4: statements = userPackages
     case 5: statements = connections
+    case 6: statements = unknownOutcomes
     default: throw StoreError.damaged("there is no migration from version \(version) of the store")
     }
     try line.use { connection throws(PostgreSQLError) in try connection.execute(statements) }
     _ = try line.rows(
       "UPDATE ferry_store.server SET schema_version = $1", [.integer(version + 1)])
   }
+
+  /// Version 7: what an operator sees of operations whose outcome nobody knows.
+  private static let unknownOutcomes: String = """
+    CREATE TABLE ferry_store.unknown_outcome (
+      operation text COLLATE "C" PRIMARY KEY, package int8 NOT NULL, reason text NOT NULL,
+      candidates text NOT NULL);
+    """
 
   /// Version 6: a device may be the connection of an application, for which payloads wait.
   private static let connections: String = """

@@ -57,9 +57,16 @@ extension Explanation {
       """, .integer(package), .text(entity), .text(key), .text(quotedKey))
     let reason = rejected.map { "\($0[0].text ?? ""): \($0[1].text ?? "")" }
     let text = row?[4].text ?? key
+    // A store of an earlier server has no such table.
+    let hasFound =
+      try connection.value(
+        "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'unknown_outcome'") != nil
+    let found =
+      hasFound
+      ? "(SELECT candidates FROM unknown_outcome AS u WHERE u.operation = operation.id)" : "NULL"
     let operations = try connection.rows(
       """
-      SELECT id, kind, user, device, state, outcome, answer_version, answer FROM operation
+      SELECT id, kind, user, device, state, outcome, answer_version, answer, \(found) FROM operation
       WHERE package = ? AND entity = ? AND (object_key IN (?, ?) OR new_key IN (?, ?))
       ORDER BY sequence DESC LIMIT 20
       """, .integer(package), .text(entity), .text(key), .text(quotedKey), .text(key),
@@ -102,6 +109,7 @@ extension Explanation {
     return OperationLine(
       id: row[0].text ?? "", kind: row[1].text ?? "", user: row[2].text ?? "",
       device: row[3].text ?? "", state: row[4].text ?? "", outcome: row[5].text,
-      version: row[6].integer, reason: record.map { "\($0.code) \($0.message)" })
+      version: row[6].integer, reason: record.map { "\($0.code) \($0.message)" },
+      found: row[5].text == "unknown" ? row[8].text : nil)
   }
 }

@@ -311,3 +311,35 @@ extension SQLiteStore {
     }
   }
 }
+
+/// What an operator may see of operations whose outcome nobody knows.
+extension SQLiteStore {
+  package func note(_ outcomes: [UnknownOutcome]) throws(StoreError) {
+    for outcome in outcomes {
+      try sql { () throws(SQLiteError) in
+        try writer.run(
+          """
+          INSERT INTO unknown_outcome (operation, package, reason, candidates) VALUES (?, ?, ?, ?)
+          ON CONFLICT DO UPDATE SET reason = excluded.reason, candidates = excluded.candidates
+          """, .text(outcome.operation.text), number, .text(outcome.reason),
+          .text(outcome.candidates))
+      }
+    }
+  }
+
+  package func unknownOutcomes() throws(StoreError) -> [UnknownOutcome] {
+    try sql { () throws(SQLiteError) in
+      try writer.rows(
+        """
+        SELECT o.id, u.reason, u.candidates FROM operation AS o
+        LEFT JOIN unknown_outcome AS u ON u.operation = o.id
+        WHERE o.package = ? AND o.outcome = 'unknown' AND o.payload IS NOT NULL ORDER BY o.sequence
+        """, number
+      ).compactMap { row in
+        row[0].text.flatMap { OperationID($0) }.map {
+          UnknownOutcome(operation: $0, reason: row[1].text ?? "", candidates: row[2].text ?? "[]")
+        }
+      }
+    }
+  }
+}

@@ -100,7 +100,13 @@ extension SQLiteStore {
         DELETE FROM operation WHERE state = 'confirmed' AND outcome <> 'unknown'
           AND day < (SELECT days FROM server) - ?
         """, .integer(days))
-      return Int64(writer.changes)
+      let count = Int64(writer.changes)
+      try writer.run(
+        """
+        DELETE FROM unknown_outcome
+        WHERE operation NOT IN (SELECT id FROM operation WHERE outcome = 'unknown')
+        """)
+      return count
     }
   }
 

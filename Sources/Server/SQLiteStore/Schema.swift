@@ -204,6 +204,9 @@ enum Schema {
     CREATE TABLE IF NOT EXISTS content_piece (
       content INTEGER NOT NULL, start INTEGER NOT NULL, bytes BLOB NOT NULL,
       PRIMARY KEY (content, start)) STRICT;
+    CREATE TABLE IF NOT EXISTS unknown_outcome (
+      operation TEXT PRIMARY KEY, package INTEGER NOT NULL, reason TEXT NOT NULL,
+      candidates TEXT NOT NULL) STRICT, WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS source_cursor (
       package INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;
     """

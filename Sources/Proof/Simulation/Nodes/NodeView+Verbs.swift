@@ -111,6 +111,14 @@ extension NodeView: Store {
     try any { store throws(StoreError) in try store.unknownOperations() }
   }
 
+  func note(_ outcomes: [UnknownOutcome]) throws(StoreError) {
+    try lead { store throws(StoreError) in try store.note(outcomes) }
+  }
+
+  func unknownOutcomes() throws(StoreError) -> [UnknownOutcome] {
+    try any { store throws(StoreError) in try store.unknownOutcomes() }
+  }
+
   func claim(_ claims: [(ids: [OperationID], mark: Mark)]) throws(StoreError) {
     try lead { store throws(StoreError) in try store.claim(claims) }
   }

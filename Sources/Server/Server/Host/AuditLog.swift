@@ -28,6 +28,8 @@ public struct AuditLog: Sendable {
     /// What an operator decided about a device, and what the device answered.
     case deviceLocked, deviceUnlocked, wipeOrdered, wipeReceipt, wipeRefused, templateAssigned
     case activationMade
+    /// An operator decided about an operation whose outcome nobody knew.
+    case outcomeDecided
     /// What a device did by itself.
     case loggedOut, connectionRegistered, deviceUnregistered
     /// An operator deployed a package, or withdrew one.
@@ -41,7 +43,8 @@ public struct AuditLog: Sendable {
         .deviceRemoved, .tokenRepeated, .loggedOut, .connectionRegistered, .deviceUnregistered:
         false
       case .keyMade, .keyRotated, .deviceLocked, .deviceUnlocked, .wipeOrdered, .wipeReceipt,
-        .wipeRefused, .templateAssigned, .activationMade, .packageDeployed, .packageWithdrawn,
+        .wipeRefused, .templateAssigned, .activationMade, .outcomeDecided, .packageDeployed,
+        .packageWithdrawn,
         .userAdded, .userChanged, .passwordChanged, .userLoggedOut, .userRemoved:
         true
       }

@@ -66,6 +66,11 @@ struct Route: Sendable {
       nil, "/ferry/1/operator/device", bodyBytes: Router.loginBytes,
       .keyHolder { await $0.operate($1) }),
     Route(
+      nil, "/ferry/1/operator/operations", bodyBytes: 0, .keyHolder { await $0.decide($1) }),
+    Route(
+      nil, "/ferry/1/operator/operation", bodyBytes: Router.loginBytes,
+      .keyHolder { await $0.decide($1) }),
+    Route(
       nil, "/ferry/1/operator/activation", bodyBytes: Router.loginBytes,
       .keyHolder { await $0.operate($1) }),
     Route(

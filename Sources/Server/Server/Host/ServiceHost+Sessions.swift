@@ -1,3 +1,4 @@
+import FerryModel
 import FerryWorld
 
 /// Sessions of users, and what becomes of them.
@@ -40,6 +41,13 @@ extension ServiceHost {
     _ verb: DeviceVerb, _ owner: Owner, reason: String, withPending: Bool
   ) throws(ServerError) -> RegisteredDevice {
     try service.decide(verb, owner, reason: reason, withPending: withPending)
+  }
+
+  func openOutcomes() throws(ServerError) -> [OpenOutcome] { try service.openOutcomes() }
+
+  func decide(_ id: OperationID, _ decision: OperationDecision) throws(ServerError) {
+    defer { wakeWorkers() }
+    try service.decide(id, decision)
   }
 
   func take(_ receipt: WipeReceipt, _ text: String, from owner: Owner) throws(ServerError) {

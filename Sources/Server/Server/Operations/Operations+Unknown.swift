@@ -46,14 +46,22 @@ extension Operations {
   /// For the operator, who decides: which operations, and the keys of the rows that may be their
   /// effect. Values of rows stay out of the log.
   func tellUnknown(_ replay: ActiveReplay, _ reason: String) {
-    world.log.write(
-      .error, "the outcome of a replay is not known", replay.unknownFields(reason))
+    let (fields, outcomes) = replay.unknown(reason)
+    world.log.write(.error, "the outcome of a replay is not known", fields)
+    do throws(ServerError) {
+      try guarded { () throws(StoreError) in try store.note(outcomes) }
+    } catch {
+      world.log.warn(
+        "what is known of an unknown outcome cannot be kept", ("reason", error.description))
+    }
   }
 }
 
 extension ActiveReplay {
-  /// What the log says of members that have no outcome.
-  fileprivate func unknownFields(_ reason: String) -> [(String, String)] {
+  /// What the log says of members that have no outcome, and what the operator sees of them.
+  fileprivate func unknown(
+    _ reason: String
+  ) -> (fields: [(String, String)], outcomes: [UnknownOutcome]) {
     let places = machine.operations.indices.filter { place in
       switch machine.outcomes[place] {
       case nil, .unknown?: true
@@ -68,6 +76,9 @@ extension ActiveReplay {
         ("candidates", rows.joined(separator: ", ")),
       ]
     }
-    return fields
+    let outcomes = places.map { place in
+      UnknownOutcome(machine.operations[place].id, reason, machine.candidates[place] ?? [])
+    }
+    return (fields, outcomes)
   }
 }

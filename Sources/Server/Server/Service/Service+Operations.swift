@@ -54,6 +54,19 @@ extension Service {
     try operations.decide(id, decision)
   }
 
+  /// Operations whose outcome nobody knows, with what was sent and what was found.
+  package func openOutcomes() throws(ServerError) -> [OpenOutcome] {
+    defer { handOut() }
+    return try guarded { () throws(StoreError) in
+      let found = try store.unknownOutcomes()
+      return zip(found, try store.operations(found.map(\.operation))).map { found, received in
+        OpenOutcome(
+          operation: received.operation, user: received.user, device: received.owner.device.text,
+          found: found)
+      }
+    }
+  }
+
   /// Takes a piece, or tells how far the content is. `progress` is where the device goes on; with
   /// `isTaken` false the piece began elsewhere and was not kept.
   package func take(

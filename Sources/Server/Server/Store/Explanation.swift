@@ -11,11 +11,14 @@ public struct Explanation: Sendable, Equatable {
     public let version: Int64?
     /// Code and message of the first log record.
     public let reason: String?
+    /// Where the outcome is unknown: rows that may be its effect, as a list in JSON.
+    public let found: String?
 
     package init(
       id: String, kind: String, user: String, device: String, state: String, outcome: String?,
-      version: Int64?, reason: String?
+      version: Int64?, reason: String?, found: String? = nil
     ) {
+      self.found = found
       self.id = id
       self.kind = kind
       self.user = user

@@ -31,6 +31,10 @@ package protocol OperationStore: AnyObject {
   func state(of id: OperationID, user: String) throws(StoreError) -> OperationState?
   /// Those of unknown outcome that may be performed again.
   func unknownOperations() throws(StoreError) -> [OperationID]
+  /// Notes what is known of these, in place of what was known before.
+  func note(_ outcomes: [UnknownOutcome]) throws(StoreError)
+  /// What is known of those of unknown outcome that may be decided.
+  func unknownOutcomes() throws(StoreError) -> [UnknownOutcome]
   /// Before anything is performed, and durable.
   func claim(_ claims: [(ids: [OperationID], mark: Mark)]) throws(StoreError)
   func release(_ ids: [OperationID], mayHaveRun: Bool) throws(StoreError)

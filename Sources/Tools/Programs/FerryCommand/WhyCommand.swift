@@ -145,6 +145,12 @@ enum WhyCommand: Subcommand {
       let reason = operation.reason.map { ": \($0)" } ?? ""
       Terminal.show(
         "operation  \(operation.kind) by \(operation.user) (\(operation.id)) \(outcome)\(reason)")
+      if let found = operation.found, found != "[]" {
+        Terminal.show("  found    \(Terminal.harmless(found))")
+      }
+      if operation.outcome == "unknown" {
+        Terminal.show("  decide   ferry operation again|refused|accepted --id \(operation.id)")
+      }
     }
     show(similar: why.similar)
   }
@@ -179,6 +185,10 @@ enum WhyCommand: Subcommand {
       writer.field("outcome", operation.outcome)
       writer.field("version", operation.version)
       writer.field("reason", operation.reason)
+      if let found = operation.found {
+        writer.key("found")
+        writer.raw(found.utf8)
+      }
       writer.endObject()
     }
     writer.key("similar")
