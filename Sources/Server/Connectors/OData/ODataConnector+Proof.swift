@@ -39,7 +39,7 @@ extension ODataConnector: ConditionProver {
       case .refused(let status, let document):
         return .unclear("The service refused the question with \(status): \(document.message)")
       case .absent: return .unclear("The service has no \(entity.name) \(key).")
-      case .notDone, .lost, .needsCredential:
+      case .notDone, .lost, .faulty, .needsCredential:
         throw ConnectorError(
           "The service cannot be asked whether it heeds conditions", hint: "Try again.",
           isTransient: true)
