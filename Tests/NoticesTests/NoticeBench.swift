@@ -125,7 +125,7 @@ struct NoticeBench {
     let desk = server.callers
     let position = try #require(
       desk.package.entities.firstIndex { $0.name == entity })
-    let caller = try await desk.login(
+    let caller = try await desk.door.login(
       user: "erp", password: "any", HTTPRequest(method: .get, path: "/"))
     let name = RowName(position, ObjectKey(text: key))
     let row = try await desk.rows([name], for: caller)[name]

@@ -19,7 +19,7 @@ public final class DCNDoor: Sendable {
 
   public init(_ server: ServerHost, senders: NoticeSenders) {
     notices = { server.notices(of: $0) }
-    callers = { server.callers(of: $0) }
+    callers = { server.callerDoor?.desk(of: $0) }
     anyone = { server.anyCallers }
     allowsPassword = senders.allowsPasswordInAddress
   }
@@ -75,7 +75,8 @@ public final class DCNDoor: Sendable {
     }
     let caller: Caller
     do throws(ServerError) {
-      caller = try await callers.login(user: login.user, password: login.password, request)
+      caller = try await callers.door.login(
+        user: login.user, password: login.password, request)
       guard callers.roles(of: caller).contains(DCNDoor.role) else {
         return HTTPResponse.text(403, "The user lacks the role \(DCNDoor.role).")
       }

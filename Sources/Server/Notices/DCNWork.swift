@@ -22,7 +22,7 @@ struct DCNWork: Sendable {
   private enum Step {
     case notice(Notice)
     /// An operation of the model, performed as the user.
-    case operation(Operation, Entity)
+    case operation(Operation)
   }
 
   func answer(_ form: DCNForm, isGrouped: Bool) async throws(ServerError) -> HTTPResponse {
@@ -42,9 +42,9 @@ struct DCNWork: Sendable {
     // What others do to single rows goes together; operations are business transactions of their own.
     var done: Set<Int> = []
     for (place, step) in steps.enumerated() {
-      guard case .operation(let operation, let entity) = step else { continue }
+      guard case .operation(let operation) = step else { continue }
       let outcome = try await callers.perform(
-        operation, of: entity, for: caller, patience: .seconds(60), isKept: false)
+        [operation], for: caller, patience: .seconds(60), isKept: false)
       if let reason = DCNWork.failure(outcome) {
         return DCNWork.response(
           failed(form, at: place, reason, done: done), isGrouped: isGrouped)
@@ -122,7 +122,7 @@ struct DCNWork: Sendable {
         throw NoticeMessage.Fault(
           reason: "\(entity.name) has no operation \(message.operation.prefix(60))")
       }
-      return .operation(try operation(kind, entity, values), entity)
+      return .operation(try operation(kind, entity, values))
     }
   }
 
@@ -174,7 +174,7 @@ struct DCNWork: Sendable {
 
   private static func failure(_ outcome: CallerOutcome) -> String? {
     switch outcome {
-    case .answered(let answer): DCNWork.failure(answer)
+    case .answered(let answers): answers.lazy.compactMap(DCNWork.failure).first
     case .inWork: "the business system has not answered within 60 s; the operation stays in work"
     case .otherOperation: "another operation has this number"
     case .notTaken(let why): why

@@ -48,7 +48,7 @@ package struct SetComparison {
   }
 
   /// The service names the changes of this entity from here on.
-  mutating func forget(_ entity: Entity) {
+  package mutating func forget(_ entity: Entity) {
     known[entity.name] = nil
     hints.removeAll { hint in
       switch hint {

@@ -1,5 +1,6 @@
 import FerryArguments
 import FerryGenerator
+import FerryModel
 import FerryOData
 import FerryODataFace
 import FerryODataShell

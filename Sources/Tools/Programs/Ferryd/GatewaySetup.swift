@@ -18,7 +18,10 @@ struct GatewaySetup: Sendable {
   let clients: ClientAuthorities?
 
   /// First parts of paths that a server with packages answers itself.
-  private static let taken: Set = ["ferry", "health", "metrics", "odata"]
+  private static let taken: Set = [
+    "dcn", "ferry", "health", "metrics", "notices", "notification", "odata", "onepage",
+    "restnotification",
+  ]
 
   /// `data`: the folder of the access log. `besidePackages`: whether the server answers for itself too.
   init(

@@ -39,13 +39,14 @@ actor Parts {
       world: world)
     // With the same doorkeeper: wrong passwords count together, wherever they come.
     let logins = BasicLogins(doorkeeper, world: world)
-    self.gateway = try gateway?.make(logins, tokens: !settings.issuers.isEmpty, world: world)
+    let served = try gateway?.make(logins, tokens: !settings.issuers.isEmpty, world: world)
+    self.gateway = served
     audit = AuditLog(path: "\(settings.folder)/audit.jsonl", world: world)
     server = ServerHost(
       doorkeeper: doorkeeper, audit: audit, proxies: settings.proxies, world: world,
       version: ProgramVersion.number)
-    door = settings.applications.map { [server, gateway = self.gateway] file in
-      ApplicationsDoor.beside(server, file, gateway, logins, users.provider, audit, world)
+    door = settings.applications.map { [server, audit] file in
+      ApplicationsDoor.beside(server, file, served, logins, users.provider, audit, world)
     }
     face = settings.offersOData ? ODataFace(server, proxies: settings.proxies) : nil
     notices = settings.senders.map { [server] in
