@@ -48,13 +48,14 @@ small_turns() {
   FERRY_KILL_PLANTS="$(sed -n '/^enum KillPlant/,/^}/s/^  case \([A-Za-z]*\)$/\1/p' Tests/Rounds/KillHouse.swift | draw_words kills 2 | paste -s -d ' ')"
   export FERRY_PLANTS FERRY_KILL_PLANTS
   say "Of the planted bugs the tree draws: $FERRY_PLANTS; of those of the rounds: $FERRY_KILL_PLANTS"
-  step "tests" turn --skip "$clocked|$calculating$(unchanged_tests)" || result=1
+  step "tests" turn --skip "$clocked|$calculating" || result=1
   step "tests that calculate" turn --filter "$calculating" || result=1
   step "tests of HTTP" turn --filter "$network" || result=1
   step "tests of the whole circle" turn --filter "WayTests" || result=1
 }
 
-# Tests that are left out where nothing of theirs has changed, as more of a pattern.
+# Tests that a quick run leaves out where nothing of theirs has changed, as more of a pattern. A whole run
+# has them always: two of them were wrong for a day, and nobody saw it.
 unchanged_tests() {
   if odata_has_changed; then return; fi
   echo "|FerryODataTests|FerryODataAddressTests|FerryFuzzTests"

@@ -12,6 +12,7 @@ struct FailureTests {
   private static let failing: [(words: [String], code: Int32)] = [
     (["check", "/nowhere.json"], 1),
     (["check"], 2),
+    (["operation", "list", "--data", "/nowhere"], 1),
     (["new", "--from", "sqlite:/nowhere.db", "--out", "/nowhere/x"], 1),
     (["diff", "/nowhere.json"], 1),
     (["user", "remove", "--file", "/nowhere.json", "--name", "nancy"], 1),

@@ -106,7 +106,7 @@ import Testing
       #expect(found.count == batch.parts.count)
       for (theirs, ours) in zip(found, batch.parts) {
         #expect((theirs[0].string == nil) == (ours.group == nil))
-        #expect(theirs[0].string?.hasSuffix("_\(ours.group ?? "")") != false)
+        #expect(theirs[0].string?.hasPrefix("\(ours.group ?? "")_") != false)
         #expect(theirs[1].string == ours.id && theirs[2].string == "application/http")
         let message = theirs[3].string ?? ""
         #expect(message.hasSuffix("\r\n\r\n\(ours.text)"), "seed \(seed): \(message)")

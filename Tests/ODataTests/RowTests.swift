@@ -28,7 +28,7 @@ import Testing
         <d:Big m:type="Edm.Int64">9223372036854775807</d:Big>
         <d:Price m:type="Edm.Decimal">422.9400</d:Price><d:Mass>0.125</d:Mass><d:On>true</d:On>
         <d:Made>2026-11-21T08:00:00.123</d:Made>
-        <d:ObjectKey>01234567-89ab-cdef-0123-456789abcdef</d:ObjectKey><d:Empty m:null="true"/>
+        <d:Key>01234567-89ab-cdef-0123-456789abcdef</d:Key><d:Empty m:null="true"/>
         <d:Home><d:City>Erfurt</d:City></d:Home><d:Wrong>many</d:Wrong>
       </m:properties></content></entry>
       """, head: "<m:count>2</m:count><link rel=\"next\" href=\"p2\"/>")

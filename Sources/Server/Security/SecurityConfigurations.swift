@@ -104,6 +104,10 @@ public final class SecurityConfigurations: AuthenticationProvider {
     return configuration.stack.record(of: name).map { renamed($0, name, configuration) }
   }
 
+  public func looksUp(_ user: String) -> Bool {
+    split(user).configuration.stack.entries.allSatisfy(\.module.looksUpUsers)
+  }
+
   public func name(of user: String, _ headers: HTTPHeaders) throws(ServerError) -> String {
     let (names, domains) = (headers.values("X-SUP-SC"), headers.values("X-SUP-DOMAIN"))
     guard names.count <= 1, domains.count <= 1 else { throw .wrongLogin }

@@ -169,7 +169,7 @@ final class RefreshTests {
     let writer = try writer()
     try writer.execute(
       """
-      DROP TABLE session; DROP TABLE token_user; DROP TABLE registered_device;
+      DROP TABLE session; DROP TABLE token_user; DROP TABLE registered_device; DROP TABLE payload;
       CREATE TABLE refresh_token (
         hash BLOB PRIMARY KEY, parent BLOB, user TEXT NOT NULL, device TEXT NOT NULL,
         expires INTEGER NOT NULL) STRICT, WITHOUT ROWID;

@@ -106,7 +106,7 @@ package struct CallerDoor: Sendable {
       let record = try await router.doorkeeper.authenticate(
         LoginRequest(user: user, password: password, device: device), from: address)
       // Like `Router.session`: nobody can look this user up later.
-      if router.doorkeeper.provider.record(of: record.name) == nil {
+      if router.doorkeeper.provider.isKnownByLoginOnly(record) {
         try await router.service.note(TokenLogin(record: record, issued: clock.now))
       }
       logins.note(record.name, password, stamp: record.stamp, now: clock.moment)

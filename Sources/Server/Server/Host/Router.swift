@@ -130,7 +130,7 @@ public struct Router: Sendable {
   private func session(
     of record: UserRecord, _ login: LoginRequest
   ) async throws(ServerError) -> TokenPair {
-    guard doorkeeper.provider.record(of: record.name) == nil else {
+    guard doorkeeper.provider.isKnownByLoginOnly(record) else {
       return try await service.login(
         record, device: login.device, package: login.package, key: login.key)
     }

@@ -44,6 +44,10 @@ public protocol AuthenticationProvider: Sendable {
   /// user sent waits.
   func areRightsKnown(of user: String, now: Timestamp) -> Bool
 
+  /// Whether it finds the user without a password. False for one of a directory: what the login found
+  /// then holds until the next login.
+  func looksUp(_ user: String) -> Bool
+
   /// The user, where this password was right a moment ago and nothing is known to have changed since;
   /// nil where somebody has to be asked. At once, and from any thread.
   func remembered(user: String, password: String) -> UserRecord?
@@ -54,9 +58,19 @@ public protocol AuthenticationProvider: Sendable {
 }
 
 extension AuthenticationProvider {
+  public func looksUp(_ user: String) -> Bool { true }
+
   public func remembered(user: String, password: String) -> UserRecord? { nil }
 
   public func name(of user: String, _ headers: HTTPHeaders) throws(ServerError) -> String { user }
 
   public func areRightsKnown(of user: String, now: Timestamp) -> Bool { true }
+}
+
+extension AuthenticationProvider {
+  /// Whether nobody can say later what the user of this login may do. One who was removed from a user
+  /// file since is none of those.
+  func isKnownByLoginOnly(_ record: UserRecord) -> Bool {
+    !looksUp(record.name) && self.record(of: record.name) == nil
+  }
 }

@@ -88,6 +88,8 @@ package struct StoreTable: Sendable, Equatable {
       texts: ["user", "reference", "state"]),
     StoreTable("content_piece", integers: ["content", "start"], bytes: ["bytes"]),
     StoreTable("source_cursor", integers: ["package"], texts: ["text"]),
+    StoreTable(
+      "unknown_outcome", integers: ["package"], texts: ["operation", "reason", "candidates"]),
   ]
 }
 

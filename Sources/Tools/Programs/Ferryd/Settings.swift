@@ -361,30 +361,6 @@ struct Settings {
     logLevel = level
   }
 
-  /// Those whose fields are believed, and those who send the PROXY protocol.
-  static func proxies(
-    _ arguments: Arguments
-  ) throws -> (fields: Set<String>, greetings: Set<String>) {
-    let proxies = Set(
-      arguments.values("proxy").flatMap { $0.split(separator: ",").map(String.init) })
-    for proxy in proxies where !Settings.isAddress(proxy) {
-      throw UsageError(
-        "--proxy \(proxy) is not an IP address",
-        hint: "Write the addresses that the proxy connects from, such as 10.0.0.5,::1.")
-    }
-    guard arguments.flag("proxy-protocol") else { return (proxies, []) }
-    guard !proxies.isEmpty else {
-      throw UsageError(
-        "--proxy-protocol needs --proxy", hint: "Name the addresses of the proxies that send it.")
-    }
-    return ([], proxies)
-  }
-
-  private static func isAddress(_ text: String) -> Bool {
-    var bytes = [UInt8](repeating: 0, count: 16)
-    return inet_pton(AF_INET, text, &bytes) == 1 || inet_pton(AF_INET6, text, &bytes) == 1
-  }
-
   private static func development(_ arguments: Arguments) throws -> DevelopmentSetup? {
     guard let database = try arguments.value("dev") else { return nil }
     for name in DevelopmentSetup.made where !arguments.values(name).isEmpty {
@@ -403,20 +379,5 @@ struct Settings {
     return try DevelopmentSetup(
       database: database.hasPrefix("sqlite:") ? String(database.dropFirst(7)) : database,
       folder: arguments.value("data"))
-  }
-}
-
-/// Why the server did not start.
-struct StartFailure: Error, CustomStringConvertible {
-  let message: String
-  let hint: String
-
-  init(_ message: String, hint: String) {
-    self.message = message
-    self.hint = hint
-  }
-
-  var description: String {
-    message.hasSuffix(".") || message.hasSuffix("?") ? "\(message) \(hint)" : "\(message). \(hint)"
   }
 }
