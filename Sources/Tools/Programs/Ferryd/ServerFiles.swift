@@ -50,6 +50,8 @@ struct HangUpSignal: Sendable {
 
   /// From now on, for as long as the process lives.
   func install() {
+    // A server without such files has no thread for it.
+    guard identity != nil || gateway != nil else { return }
     signal(SIGHUP, SIG_IGN)
     let queue = DispatchQueue(label: "ferry-hangup")
     let source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: queue)
