@@ -5,7 +5,8 @@ import Synchronization
 /// a thread that runs tasks must not wait for a task.
 package enum Bridge {
   /// Blocks until `body` has ended on other threads.
-  package static func wait<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) -> Value {
+  package static func wait<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) -> Value
+  {
     begin(body).wait()
   }
 
