@@ -39,6 +39,8 @@ actor Parts {
       world: world)
     // With the same doorkeeper: wrong passwords count together, wherever they come.
     let logins = BasicLogins(doorkeeper, world: world)
+    // The access log of the gateway is opened before a store makes its folder.
+    if gateway != nil { try Folder.make(settings.folder) }
     let served = try gateway?.make(logins, tokens: !settings.issuers.isEmpty, world: world)
     self.gateway = served
     audit = AuditLog(path: "\(settings.folder)/audit.jsonl", world: world)
