@@ -28,8 +28,9 @@ extension AttemptWork {
       let key = made[place] ?? operations[place].key ?? ObjectKey([])
       return .performed(.accepted(key: key, isRepeated: true))
     case .notPerformed:
-      let attempt = memory.attempt(id)
-      if let attempt, attempt.isHeld, memory.clock.moment < attempt.until {
+      // A process that comes later knows nothing of this attempt. It would take what still arrives for
+      // the work of somebody else.
+      if let attempt = memory.attempt(id), memory.clock.moment < attempt.until {
         return .mayStillArrive(until: attempt.until)
       }
       return .notPerformed
