@@ -67,6 +67,12 @@ extension Simulation {
   private func makeProgress() throws -> Bool {
     var moved = false
     for device in devices {
+      // It ended when it was being wiped: its start destroys its data, and another one is in its place.
+      guard device.isRunning else {
+        if devices.contains(where: { $0 === device }) { try start(device) }
+        moved = true
+        continue
+      }
       do throws(FerryError) { try device.logInIfNeeded() } catch { throw error }
       moved = try stepSession(device) || moved
       try look()
