@@ -357,7 +357,7 @@ let testTargets: [Target] = [
     [
       "FerryConnector", "FerryMemoryConnector", "FerrySQLConnector", "FerryConformance",
       "FerryModel",
-      "FerrySQLite", "FerryFlights", "FerryCrypto",
+      "FerrySQLite", "FerryFlights", "FerryCrypto", "FerryWorld",
     ]),
   tests(
     "FerryODataConnectorTests", "ODataConnectorTests",

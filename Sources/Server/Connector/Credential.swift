@@ -1,3 +1,4 @@
+import FerryModel
 import FerryWorld
 
 /// What a request carries so that the business system knows who asks.
@@ -22,6 +23,21 @@ public struct Credential: Sendable, Equatable {
   public init(_ kind: Kind, expires: Timestamp? = nil) {
     self.kind = kind
     self.expires = expires
+  }
+
+  /// The field of a request that carries it. Throws for a certificate, which no field carries.
+  package func header() throws(ConnectorError) -> (name: String, value: String) {
+    switch kind {
+    case .password(let user, let password):
+      ("Authorization", "Basic " + Base64.encode(Array("\(user):\(password)".utf8)))
+    case .bearer(let token): ("Authorization", "Bearer \(token)")
+    case .cookie(let cookie): ("Cookie", cookie)
+    case .header(let name, let value): (name, value)
+    case .certificate:
+      throw ConnectorError(
+        "Client certificates are not supported for this connection",
+        hint: "Use a password or a token.", isTransient: false)
+    }
   }
 }
 

@@ -77,5 +77,10 @@ package final class AttemptMemory: Sendable {
     state.withLock { $0.attempts[id]?.isForgotten = true }
   }
 
+  /// What was noted since counts no more: it is as it was before.
+  package func restore(_ attempt: Attempt?, of id: OperationID) {
+    state.withLock { $0.attempts[id] = attempt }
+  }
+
   package func forget(_ id: OperationID) { state.withLock { $0.attempts[id] = nil } }
 }

@@ -5,7 +5,8 @@ extension AttemptWork {
   package mutating func recall() throws(ConnectorError) -> [Recall] {
     var recalls: [Recall] = []
     for place in group.indices {
-      let operation = group[place]
+      operations[place] = keys.applied(to: group[place])
+      let operation = operations[place]
       memory.noteRecalled(operation.id)
       if let misfit = desk.misfit(of: operation.entity) {
         throw ConnectorError(
@@ -13,7 +14,10 @@ extension AttemptWork {
       }
       if operation.kind != .create { try requireProof(operation) }
       let ending = run(place, isRecall: true)
-      recalls.append(try recalled(ending, place))
+      let recall = try recalled(ending, place)
+      // Later ones of the chain refer to it by the key that only its device knew.
+      if case .performed(.accepted(let key, _)) = recall { keys.learn(group[place], key: key) }
+      recalls.append(recall)
     }
     return recalls
   }

@@ -5,8 +5,8 @@ package struct AttemptWork<Desk: AttemptDesk> {
   package let desk: Desk
   let group: [ConnectorOperation]
   /// With the keys that the service gave to earlier ones of the chain.
-  private(set) var operations: [ConnectorOperation]
-  private var keys = GivenKeys()
+  var operations: [ConnectorOperation]
+  var keys = GivenKeys()
   /// What was read last of each, and what the service wrote.
   private var entries: [Desk.Entry?]
   private(set) var images: [RowImage?]
@@ -100,10 +100,12 @@ package struct AttemptWork<Desk: AttemptDesk> {
     let before = memory.attempt(group[place].id)
     var machine = machine(operations[place], isRecall: isRecall)
     var action = machine.start()
+    // The last question was not answered: it may be asked again at once.
+    var isOpen = false
     while true {
       switch action {
       case .end(let ending):
-        if !isRecall { note(ending, place, before) }
+        if !isRecall { note(ending, place, before, isOpen) }
         return ending
       case .ask(let request):
         let answer: AttemptMachine.Answer
@@ -112,6 +114,11 @@ package struct AttemptWork<Desk: AttemptDesk> {
         case .write(let condition): answer = write(place, condition)
         case .find: answer = find(place)
         }
+        isOpen =
+          switch answer {
+          case .notDone, .lost: true
+          default: false
+          }
         action = machine.take(answer)
       }
     }
@@ -120,13 +127,14 @@ package struct AttemptWork<Desk: AttemptDesk> {
   /// What may have been done is recalled before it is tried again. Where no answer was lost this time,
   /// nothing more can be learned before earlier requests are over.
   private func note(
-    _ ending: AttemptMachine.Ending, _ place: Int, _ before: AttemptMemory.Attempt?
+    _ ending: AttemptMachine.Ending, _ place: Int, _ before: AttemptMemory.Attempt?,
+    _ isOpen: Bool
   ) {
     guard case .unknown = ending else { return }
     let id = group[place].id
     let now = memory.attempt(id)
     if now == nil { memory.noteLost(id, isHeld: false) }
-    if let before, now == before { memory.noteLost(id, isHeld: true) }
+    if let before, now == before, !isOpen { memory.noteLost(id, isHeld: true) }
   }
 
   // MARK: Requests

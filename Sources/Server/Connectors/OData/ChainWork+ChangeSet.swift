@@ -17,7 +17,7 @@ extension ChainWork {
       return nil
     }
     for operation in group {
-      let isOpen = connection.attempt(operation.id) != nil
+      let isOpen = connection.memory.attempt(operation.id) != nil
       if isOpen || connection.hasFixedETags(operation.entity.table) { return nil }
     }
     isWritten = false
@@ -45,9 +45,9 @@ extension ChainWork {
       case .accepted:
         // The row of one is as it was asked for, and nothing of the others was done.
         guard isWritten else { return nil }
-        connection.forget(group[place].id)
+        connection.memory.forget(group[place].id)
         guard let key = made[place] ?? operations[place].key else {
-          connection.noteLost(group[place].id, isHeld: false)
+          connection.memory.noteLost(group[place].id, isHeld: false)
           outcomes.append(.unknown(reason: "the service did not name the object that it made"))
           continue
         }
@@ -100,7 +100,7 @@ extension ChainWork {
     }
     // Whether conditions hold inside a change set is seen, not believed, as outside of one.
     let unproved = etags.indices.first { place in
-      etags[place] != nil && connection.proof(of: ChainWork.batched(operations[place])) == nil
+      etags[place] != nil && connection.memory.proof(of: ChainWork.batched(operations[place])) == nil
     }
     if let unproved {
       let set = ChainWork.batched(operations[unproved])
@@ -154,7 +154,7 @@ extension ChainWork {
   }
 
   private mutating func lostTogether(_ reason: String) -> AttemptMachine.Answer {
-    for operation in group { connection.noteLost(operation.id, isHeld: false) }
+    for operation in group { connection.memory.noteLost(operation.id, isHeld: false) }
     return .lost(reason: reason)
   }
 
@@ -311,7 +311,7 @@ struct ChangeSetParts {
     if let etag { part.headers.append(.init(name: "If-Match", value: etag)) }
     let isNew = desk.service.metadata.version >= .v4
     if operation.kind != .delete {
-      let accept = desk.headers()["Accept"] ?? "application/json"
+      let accept = desk.service.readHeaders["Accept"] ?? "application/json"
       part.headers.append(.init(name: "Accept", value: accept))
       if isNew { part.headers.append(.init(name: "Prefer", value: "return=representation")) }
     }

@@ -10,7 +10,7 @@ extension ChainWork {
     for place in group.indices {
       operations[place] = keys.applied(to: group[place])
       let operation = operations[place]
-      connection.noteRecalled(operation.id)
+      connection.memory.noteRecalled(operation.id)
       guard let form = desk.forms(operation.entity) else {
         throw ConnectorError(
           "The service does not have \(operation.entity.name) as the model says",
@@ -32,21 +32,21 @@ extension ChainWork {
     let id = group[place].id
     switch ending {
     case .accepted:
-      connection.forget(id)
+      connection.memory.forget(id)
       let key = made[place] ?? operations[place].key ?? ObjectKey([])
       return .performed(.accepted(key: key, isRepeated: true))
     case .notPerformed:
       // A process that comes later knows nothing of this attempt. It would take what still arrives for
       // the work of somebody else.
-      if let attempt = connection.attempt(id), connection.clock.moment < attempt.until {
+      if let attempt = connection.memory.attempt(id), connection.memory.clock.moment < attempt.until {
         return .mayStillArrive(until: attempt.until)
       }
       return .notPerformed
     case .mayStillArrive:
-      return .mayStillArrive(until: connection.attempt(id)?.until ?? connection.clock.moment)
+      return .mayStillArrive(until: connection.memory.attempt(id)?.until ?? connection.memory.clock.moment)
     case .cannotTell(let reason):
       // Whoever decides that it is performed again decides it knowing this.
-      connection.forget(id)
+      connection.memory.forget(id)
       let seen = images[place].map { [$0] } ?? []
       return .cannotTell(
         reason: reason, candidates: candidates[place].isEmpty ? seen : candidates[place])
@@ -63,7 +63,7 @@ extension ChainWork {
     _ place: Int, _ form: EntityForm
   ) throws(ConnectorError) {
     let operation = operations[place]
-    guard connection.proof(of: operation.entity.table) == nil, let key = operation.key else {
+    guard connection.memory.proof(of: operation.entity.table) == nil, let key = operation.key else {
       return
     }
     switch desk.read(form, key) {

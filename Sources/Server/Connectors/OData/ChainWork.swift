@@ -33,8 +33,8 @@ struct ChainWork {
   // MARK: What is to be done
 
   func machine(_ operation: ConnectorOperation, isRecall: Bool) -> AttemptMachine {
-    let attempt = connection.attempt(operation.id)
-    let isLateOver = attempt.map { connection.clock.moment >= $0.until } ?? true
+    let attempt = connection.memory.attempt(operation.id)
+    let isLateOver = attempt.map { connection.memory.clock.moment >= $0.until } ?? true
     let (kind, means) = (kind(of: operation), means(of: operation))
     return isRecall
       ? AttemptMachine(recalling: kind, means, isLateOver: isLateOver)
@@ -51,7 +51,7 @@ struct ChainWork {
 
   private func means(of operation: ConnectorOperation) -> AttemptMachine.Means {
     AttemptMachine.Means(
-      isConditional: connection.proof(of: operation.entity.table) != false,
+      isConditional: connection.memory.proof(of: operation.entity.table) != false,
       proof: unique(operation) == nil ? .none : .attribute)
   }
 
@@ -83,14 +83,14 @@ struct ChainWork {
       }
       switch run(place, form, isRecall: false) {
       case .accepted(let isRepeated):
-        connection.forget(group[place].id)
+        connection.memory.forget(group[place].id)
         let key = made[place] ?? operations[place].key ?? ObjectKey([])
         keys.learn(group[place], key: key)
         if let image = image(of: place, key, form) { touched.append(image) }
         outcomes.append(.accepted(key: key, isRepeated: isRepeated))
         continue
       case .refused(let refusal):
-        connection.forget(group[place].id)
+        connection.memory.forget(group[place].id)
         outcomes.append(.refused(refusal))
       case .unknown(let reason):
         outcomes.append(.unknown(reason: reason))
@@ -131,7 +131,7 @@ struct ChainWork {
   mutating func run(
     _ place: Int, _ form: EntityForm, isRecall: Bool
   ) -> AttemptMachine.Ending {
-    let before = connection.attempt(group[place].id)
+    let before = connection.memory.attempt(group[place].id)
     var machine = machine(operations[place], isRecall: isRecall)
     var action = machine.start()
     // The last question was not answered: it may be asked again at once.
@@ -166,14 +166,14 @@ struct ChainWork {
   /// What may have been done is recalled before it is tried again. Where no answer was lost this time,
   /// nothing more can be learned before earlier requests are over.
   private func note(
-    _ ending: AttemptMachine.Ending, _ place: Int, _ before: ODataConnection.Attempt?,
+    _ ending: AttemptMachine.Ending, _ place: Int, _ before: AttemptMemory.Attempt?,
     _ isOpen: Bool
   ) {
     guard case .unknown = ending else { return }
     let id = group[place].id
-    let now = connection.attempt(id)
-    if now == nil { connection.noteLost(id, isHeld: false) }
-    if let before, now == before, !isOpen { connection.noteLost(id, isHeld: true) }
+    let now = connection.memory.attempt(id)
+    if now == nil { connection.memory.noteLost(id, isHeld: false) }
+    if let before, now == before, !isOpen { connection.memory.noteLost(id, isHeld: true) }
   }
 
   // MARK: Requests
@@ -267,7 +267,7 @@ struct ChainWork {
     if etag == nil, operation.kind != .create, connection.hasFixedETags(operation.entity.table) {
       return told(send(place, form, etag: entries[place]?.etag), form)
     }
-    if etag != nil, connection.proof(of: operation.entity.table) == nil {
+    if etag != nil, connection.memory.proof(of: operation.entity.table) == nil {
       if let etag, let answer = prove(place, form, honest: etag) { return answer }
     }
     return told(send(place, form, etag: etag), form)
@@ -279,7 +279,7 @@ struct ChainWork {
     let operation = operations[place]
     let answer = desk.write(operation, form, onto: entries[place], etag: etag)
     switch answer {
-    case .lost, .faulty: connection.noteLost(operation.id, isHeld: false)
+    case .lost, .faulty: connection.memory.noteLost(operation.id, isHeld: false)
     case .done(let response, hasBody: true):
       if let entry = desk.entry(in: response, form) {
         let image = form.image(entry)
@@ -312,7 +312,7 @@ struct ChainWork {
     _ place: Int, _ form: EntityForm, honest: String
   ) -> AttemptMachine.Answer? {
     let set = operations[place].entity.table
-    let before = connection.attempt(group[place].id)
+    let before = connection.memory.attempt(group[place].id)
     for etag in [ChainWork.noETag, ChainWork.another(honest)] {
       let answer = send(place, form, etag: etag)
       switch answer {
@@ -329,7 +329,7 @@ struct ChainWork {
         guard case .row(.there(let there)) = read(place, form), there.etag == honest else {
           return told(answer, form)
         }
-        connection.set(before, for: group[place].id)
+        connection.memory.restore(before, of: group[place].id)
       default: return told(answer, form)
       }
     }

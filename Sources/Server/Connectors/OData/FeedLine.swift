@@ -86,7 +86,7 @@ struct FeedLine: Sendable {
           "The service leads to \(ODataURL.origin(address) ?? "nowhere"), and not to itself",
           hint: "Look at the links of the service; nothing was sent there.", isTransient: true))
     }
-    var headers = headers
+    var headers = service.readHeaders
     if let preference { headers["Prefer"] = preference }
     do throws(ODataClientError) {
       let (response, final) = try await service.session.open(
@@ -98,17 +98,6 @@ struct FeedLine: Sendable {
     } catch {
       throw FeedFailure(error)
     }
-  }
-
-  private var headers: HTTPHeaders {
-    var headers = HTTPHeaders()
-    let isNew = service.metadata.version >= .v4
-    headers["Accept"] =
-      service.format == .atom
-      ? "application/atom+xml, application/xml;q=0.9" : "application/json;odata.metadata=minimal"
-    headers[isNew ? "OData-MaxVersion" : "MaxDataServiceVersion"] =
-      isNew ? "4.0" : "\(service.metadata.version.rawValue).0"
-    return headers
   }
 
   /// The next row of a page; nil at its end.

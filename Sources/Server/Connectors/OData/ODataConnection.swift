@@ -12,11 +12,10 @@ import Synchronization
 public final class ODataConnection: Sendable {
   /// Where the service begins.
   public let address: String
-  /// How long after a lost answer its request may still arrive.
-  public let late: Duration
   /// How many requests are under way at a time.
   public let requests: Int
-  let clock: any WorldClock
+  /// What is remembered of operations and of the service's conditions.
+  let memory: AttemptMemory
   let chance: any Chance
   let log: any Log
   private let changeSets: Bool?
@@ -34,30 +33,17 @@ public final class ODataConnection: Sendable {
     var sessions: [String: ODataSession] = [:]
     /// With what each user's session was made; without the technical one.
     var userCredentials: [String: Credential] = [:]
-    /// Whether the service is known to write on a condition, by the name of a set.
-    var proofs: [String: Bool] = [:]
     /// Sets whose ETags do not change with their rows.
     var fixedETags: Set<String> = []
     /// Why chains are sent one by one although the service declares change sets.
     var noChangeSets: String?
     /// Sets whose changes the service names.
     var tracked: Set<String> = []
-    var attempts: [OperationID: Attempt] = [:]
-    var begun: Timestamp
-    var isUnreachable = false
     /// What the requests of sessions carry, and what the service did not accept.
     var credential: Credential?
     var rejected: Credential?
     /// Whether the service wants a token with each change.
     var usesCSRF = false
-  }
-
-  /// What is remembered of an operation that may have been performed.
-  struct Attempt: Equatable {
-    /// No request of it can arrive behind this moment.
-    var until: Timestamp
-    /// The service refused it while an earlier request could still arrive.
-    var isHeld = false
   }
 
   /// Sessions that are kept; beyond it all but the technical user's begin anew.
@@ -77,33 +63,26 @@ public final class ODataConnection: Sendable {
     self.sendsAsUser = sendsAsUser
     self.deadlines = deadlines
     self.address = address
-    self.late = late
     self.requests = max(1, requests)
-    clock = world.clock
     chance = world.chance
     log = world.log
     self.changeSets = changeSets
     self.language = language
     self.credentials = credentials
     self.transport = transport
-    state = Mutex(State(begun: world.clock.moment))
+    memory = AttemptMemory(world.clock, late: late)
+    state = Mutex(State())
   }
 
   // MARK: What is remembered
 
-  var isUnreachable: Bool { state.withLock { $0.isUnreachable } }
-  func noteReached(_ isReached: Bool) { state.withLock { $0.isUnreachable = !isReached } }
-
-  func proof(of set: String) -> Bool? { state.withLock { $0.proofs[set] } }
   /// Somebody has found out whether the service heeds conditions of writes to a set.
-  public func prove(_ set: String, _ holds: Bool) { state.withLock { $0.proofs[set] = holds } }
+  public func prove(_ set: String, _ holds: Bool) { memory.prove(set, holds) }
 
   /// The ETags of a set do not change with its rows: they are no conditions.
   func leaveETags(of set: String) {
-    state.withLock { state in
-      state.proofs[set] = false
-      state.fixedETags.insert(set)
-    }
+    memory.prove(set, false)
+    state.withLock { _ = $0.fixedETags.insert(set) }
     log.warn(
       "the ETags of a set do not change when its rows do, so they are not trusted",
       ("service", address), ("set", set))
@@ -139,32 +118,6 @@ public final class ODataConnection: Sendable {
     }
   }
 
-  /// Requests of an earlier process may arrive until some time after this one has begun.
-  func beginLead() { state.withLock { $0.begun = clock.moment } }
-
-  func attempt(_ id: OperationID) -> Attempt? { state.withLock { $0.attempts[id] } }
-
-  /// An answer was lost, or an earlier one is not known.
-  func noteLost(_ id: OperationID, isHeld: Bool) {
-    let until = clock.moment.advanced(by: late)
-    state.withLock { state in
-      if isHeld, let known = state.attempts[id] {
-        state.attempts[id] = Attempt(until: known.until, isHeld: true)
-      } else {
-        state.attempts[id] = Attempt(until: until, isHeld: isHeld)
-      }
-    }
-  }
-
-  /// An operation that another process sent.
-  func noteRecalled(_ id: OperationID) {
-    state.withLock { state in
-      if state.attempts[id] == nil {
-        state.attempts[id] = Attempt(until: state.begun.advanced(by: late))
-      }
-    }
-  }
-
   /// A reading was answered 401: the next one begins with another credential.
   func noteRejected() {
     state.withLock { state in
@@ -173,12 +126,6 @@ public final class ODataConnection: Sendable {
       state.sessions = [:]
     }
   }
-
-  func set(_ attempt: Attempt?, for id: OperationID) {
-    state.withLock { $0.attempts[id] = attempt }
-  }
-
-  func forget(_ id: OperationID) { state.withLock { $0.attempts[id] = nil } }
 
   // MARK: The service
 
@@ -196,7 +143,7 @@ public final class ODataConnection: Sendable {
     }
     try askForToken(found, session)
     state.withLock { $0.service = found }
-    noteReached(true)
+    memory.noteReached(true)
     return found
   }
 
@@ -263,18 +210,8 @@ public final class ODataConnection: Sendable {
       return user == nil && rejected == nil ? (HTTPHeaders(), nil) : nil
     }
     var headers = HTTPHeaders()
-    switch found.kind {
-    case .password(let user, let password):
-      headers["Authorization"] =
-        "Basic " + Base64.text(Array("\(user):\(password)".utf8))
-    case .bearer(let token): headers["Authorization"] = "Bearer \(token)"
-    case .cookie(let cookie): headers["Cookie"] = cookie
-    case .header(let name, let value): headers[name] = value
-    case .certificate:
-      throw ConnectorError(
-        "Client certificates are not supported for this connection",
-        hint: "Use a password or a token.", isTransient: false)
-    }
+    let field = try found.header()
+    headers[field.name] = field.value
     return (headers, found)
   }
 }

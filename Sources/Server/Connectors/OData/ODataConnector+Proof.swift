@@ -48,7 +48,7 @@ extension ODataConnector: ConditionProver {
   }
 
   public func areConditionsHeeded(by entity: Entity) -> Bool? {
-    connection.proof(of: entity.table)
+    connection.memory.proof(of: entity.table)
   }
 }
 

@@ -58,11 +58,11 @@ extension ODataConnector {
   private func noted<Value>(_ result: Result<Value, FeedFailure>) throws(ConnectorError) -> Value {
     do throws(FeedFailure) {
       let value = try result.get()
-      connection.noteReached(true)
+      connection.memory.noteReached(true)
       return value
     } catch {
       if error.kind == .unauthorized { connection.noteRejected() }
-      connection.noteReached(error.kind != .away)
+      connection.memory.noteReached(error.kind != .away)
       throw error.error
     }
   }
@@ -74,8 +74,8 @@ extension ODataConnector {
   }
 
   public func changes(since cursor: String?) throws(ConnectorError) -> BusinessChanges {
-    let start = connection.clock.uptime
-    defer { comparison.took(connection.clock.uptime - start) }
+    let start = connection.memory.clock.uptime
+    defer { comparison.took(connection.memory.clock.uptime - start) }
     let given = DeltaLinks(cursor)
     var links = DeltaLinks()
     var hints: [ChangeHint] = []

@@ -46,14 +46,14 @@ public final class ODataConnector: Connector {
   public func abilities(of entity: Entity) -> ConnectorAbilities {
     ConnectorAbilities(
       atomicGroups: connection.usesChangeSets, memory: .probe,
-      conditionalWrites: connection.proof(of: entity.table) == true,
+      conditionalWrites: connection.memory.proof(of: entity.table) == true,
       changes: connection.isTracked(entity.table) ? .cursor : .poll,
       reportsDeletes: true, snapshots: false)
   }
 
-  public func lead(_ store: String) { connection.beginLead() }
+  public func lead(_ store: String) { connection.memory.beginLead() }
 
-  public var isUnreachable: Bool { connection.isUnreachable }
+  public var isUnreachable: Bool { connection.memory.isUnreachable }
 
   // MARK: Operations
 

@@ -89,19 +89,8 @@ struct RequestDesk: Sendable {
     switch answer {
     case .notDone: return
     case .lost, .faulty: return
-    default: connection.noteReached(true)
+    default: connection.memory.noteReached(true)
     }
-  }
-
-  func headers() -> HTTPHeaders {
-    var headers = HTTPHeaders()
-    let isNew = service.metadata.version >= .v4
-    headers["Accept"] =
-      service.format == .atom
-      ? "application/atom+xml, application/xml;q=0.9" : "application/json;odata.metadata=minimal"
-    headers[isNew ? "OData-MaxVersion" : "MaxDataServiceVersion"] =
-      isNew ? "4.0" : "\(service.metadata.version.rawValue).0"
-    return headers
   }
 
   // MARK: Reading
@@ -115,7 +104,7 @@ struct RequestDesk: Sendable {
   func read(_ form: EntityForm, _ key: ObjectKey) -> Read {
     guard let address = form.address(key, service) else { return .absent }
     let url = service.root + address
-    let answer = send(ODataRequest(url, headers: headers()))
+    let answer = send(ODataRequest(url, headers: service.readHeaders))
     switch answer {
     case .done(let response, true):
       guard let entry = entry(in: response, form) else {
@@ -225,7 +214,7 @@ struct RequestDesk: Sendable {
         status: 422,
         ODataErrorDocument(code: "", message: "The service has no such value.", language: nil))
     }
-    var headers = headers()
+    var headers = service.readHeaders
     for field in body.headers { headers[field.name] = field.value }
     if let etag { headers["If-Match"] = etag }
     if service.metadata.version >= .v4, operation.kind != .delete {
@@ -276,7 +265,7 @@ extension RequestDesk {
     guard let body = try? batch.request(format) else {
       return .notDone("the change set cannot be written")
     }
-    var headers = headers()
+    var headers = service.readHeaders
     for field in body.headers { headers[field.name] = field.value }
     headers.addTrace(trace, connection.chance)
     return send(
@@ -308,9 +297,23 @@ extension RequestDesk {
     }
     let url = ODataURL.resolved(place, base: response.address)
     guard ODataURL.origin(url) == ODataURL.origin(service.root),
-      case .done(let found, true) = send(ODataRequest(url, headers: headers())),
+      case .done(let found, true) = send(ODataRequest(url, headers: service.readHeaders)),
       let entry = entry(in: found, form)
     else { return nil }
     return form.image(entry).key
+  }
+}
+
+extension ODataService {
+  /// What a request says about the answer that it wants.
+  var readHeaders: HTTPHeaders {
+    var headers = HTTPHeaders()
+    let isNew = metadata.version >= .v4
+    headers["Accept"] =
+      format == .atom
+      ? "application/atom+xml, application/xml;q=0.9" : "application/json;odata.metadata=minimal"
+    headers[isNew ? "OData-MaxVersion" : "MaxDataServiceVersion"] =
+      isNew ? "4.0" : "\(metadata.version.rawValue).0"
+    return headers
   }
 }

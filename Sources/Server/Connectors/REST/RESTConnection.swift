@@ -60,17 +60,8 @@ public final class RESTConnection: Sendable {
     guard let credentials else { return (HTTPHeaders(), nil) }
     guard let found = try credentials.credential(for: nil, insteadOf: rejected) else { return nil }
     var headers = HTTPHeaders()
-    switch found.kind {
-    case .password(let user, let password):
-      headers["Authorization"] = "Basic " + Base64.encode(Array("\(user):\(password)".utf8))
-    case .bearer(let token): headers["Authorization"] = "Bearer \(token)"
-    case .cookie(let cookie): headers["Cookie"] = cookie
-    case .header(let name, let value): headers[name] = value
-    case .certificate:
-      throw ConnectorError(
-        "Client certificates are not supported for this connection",
-        hint: "Use a password or a token.", isTransient: false)
-    }
+    let field = try found.header()
+    headers[field.name] = field.value
     return (headers, found)
   }
 
