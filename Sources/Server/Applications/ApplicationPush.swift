@@ -2,12 +2,7 @@ import FerryCrypto
 import FerryJSON
 import FerryOData
 import FerryPush
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#endif
+import FerryWorld
 
 /// How an application's devices are woken, and what is sent to those that listen.
 struct ApplicationPush: Sendable {
@@ -37,23 +32,7 @@ extension ApplicationsFile {
     /// Nil where there is no such file, others can read it, or it is too large.
     func read(_ name: String) -> [UInt8]? {
       let path = name.hasPrefix("/") ? name : "\(folder)/\(name)"
-      let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-      guard descriptor >= 0 else { return nil }
-      defer { close(descriptor) }
-      var facts = stat()
-      guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG,
-        facts.st_mode & 0o077 == 0, facts.st_size <= 64 << 10
-      else { return nil }
-      var bytes = [UInt8](repeating: 0, count: Int(facts.st_size))
-      var count = 0
-      while count < bytes.count {
-        let got = bytes.withUnsafeMutableBytes { memory in
-          systemRead(descriptor, memory.baseAddress?.advanced(by: count), memory.count - count)
-        }
-        guard got > 0 else { return nil }
-        count += got
-      }
-      return bytes
+      return try? PrivateFile.read(path, atMost: 64 << 10)
     }
 
     /// The bytes between the lines of a PEM text.
@@ -124,11 +103,4 @@ extension ApplicationsFile {
     }
     return push
   }
-}
-
-/// `read` of the system, which a method of ours hides.
-private func systemRead(
-  _ descriptor: Int32, _ memory: UnsafeMutableRawPointer?, _ count: Int
-) -> Int {
-  read(descriptor, memory, count)
 }

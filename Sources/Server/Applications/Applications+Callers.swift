@@ -49,7 +49,7 @@ extension Applications {
     _ request: HTTPRequest, _ application: Application?
   ) async throws(ApplicationsRefusal) -> RegistrationCaller {
     let identity = RequestIdentity(request)
-    guard let credentials = Credentials(request) else {
+    guard let credentials = BasicLogin(request) else {
       if let user = identity.session.flatMap(sessions.user(of:)) {
         return RegistrationCaller(user: user, newSession: nil)
       }
@@ -82,7 +82,7 @@ extension Applications {
     guard id == nil || id == named else { throw ApplicationsRefusal(.wrongUserForRegistration) }
     // Of an anonymous connection the token says who asks.
     let caller =
-      identity.token != nil && Credentials(request) == nil
+      identity.token != nil && BasicLogin(request) == nil
       ? RegistrationCaller(user: nil, newSession: nil) : try await caller(request, application)
     let found: StoredConnection?
     let host = try host()
@@ -130,28 +130,5 @@ extension Applications {
   func cookie(_ name: String, _ value: String) -> String {
     "\(name)=\(value); Path=/; HttpOnly; SameSite=Strict"
       + (door?.lowercased().hasPrefix("https:") == true ? "; Secure" : "")
-  }
-}
-
-/// Name and password of `Authorization: Basic …` (RFC 7617), in UTF-8.
-struct Credentials {
-  let user: String
-  let password: String
-
-  /// Nil where the header is missing, is sent twice, or holds no name.
-  init?(_ request: HTTPRequest) {
-    let values = request.headers.values("Authorization")
-    guard values.count == 1, let value = values.first, value.utf8.count <= 4 << 10 else {
-      return nil
-    }
-    let parts = value.split(separator: " ", omittingEmptySubsequences: true)
-    guard parts.count == 2, parts[0].lowercased() == "basic",
-      let bytes = Array(parts[1].utf8).withUnsafeBufferPointer({ Base64.bytes($0) }),
-      let text = String(validating: bytes, as: UTF8.self),
-      let colon = text.utf8.firstIndex(of: UInt8(ascii: ":"))
-    else { return nil }
-    user = String(text[..<colon])
-    password = String(text[text.utf8.index(after: colon)...])
-    guard !user.isEmpty else { return nil }
   }
 }

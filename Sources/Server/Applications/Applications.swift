@@ -77,7 +77,7 @@ public final class Applications: Sendable {
       isOpen = application.isAnonymous
     }
     guard
-      isOpen || Credentials(request) != nil || RequestIdentity(request).session != nil
+      isOpen || BasicLogin(request) != nil || RequestIdentity(request).session != nil
         || RequestIdentity(request).token != nil
     else { return .refuse(ApplicationsRefusal(.wrongCredentials).response(format)) }
     return .take(

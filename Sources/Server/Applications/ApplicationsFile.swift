@@ -111,7 +111,7 @@ public struct ApplicationsFile: Sendable {
     applications = found
   }
 
-  private struct Reader {
+  private struct Reader: MemberReader {
     let bytes: [UInt8]
     let name: String
     let keys: Keys
@@ -119,30 +119,6 @@ public struct ApplicationsFile: Sendable {
     func fault(_ node: JSONNode, _ text: String) -> ApplicationsError {
       ApplicationsError(
         "\(name):\(TextPlace(offset: node.offset, in: bytes)): \(text)", hint: "Correct the file.")
-    }
-
-    func check(
-      _ node: JSONNode, _ known: [String], _ what: String
-    ) throws(ApplicationsError) {
-      guard let members = node.object else { throw fault(node, "\(what) is not an object") }
-      var seen: Set<String> = []
-      for member in members {
-        guard known.contains(member.key) else {
-          throw fault(
-            member.value,
-            "\(what) has no member \"\(member.key)\"; known are \(known.joined(separator: ", "))")
-        }
-        guard seen.insert(member.key).inserted else {
-          throw fault(member.value, "\"\(member.key)\" is there twice")
-        }
-      }
-    }
-
-    func texts(_ node: JSONNode, _ member: String) throws(ApplicationsError) -> [String]? {
-      guard let value = node[member] else { return nil }
-      let texts = value.array?.map(\.string) ?? [nil]
-      guard !texts.contains(nil) else { throw fault(value, "\"\(member)\" is not a list of texts") }
-      return texts.compactMap { $0 }
     }
 
     func application(_ node: JSONNode) throws(ApplicationsError) -> Application {
@@ -172,19 +148,9 @@ public struct ApplicationsFile: Sendable {
         application.admission = admission
       }
       application.users = try texts(node, "users").map(Set.init)
-      if let value = node["anonymous"] {
-        guard let flag = value.boolean else {
-          throw fault(value, "\"anonymous\" is neither true nor false")
-        }
-        application.isAnonymous = flag
-      }
+      if let flag = try flag(node, "anonymous") { application.isAnonymous = flag }
       if let roles = try texts(node, "pushRoles") { application.pushRoles = Set(roles) }
-      if let value = node["queue"] {
-        guard let number = value.integer, (1...10_000).contains(number) else {
-          throw fault(value, "\"queue\" is not a number from 1 to 10000")
-        }
-        application.queue = Int(number)
-      }
+      if let number = try number(node, "queue", 1...10_000) { application.queue = number }
       if let value = node["push"] {
         application.push = try ApplicationsFile.push(
           value, keys, fault,

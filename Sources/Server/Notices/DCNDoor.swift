@@ -102,27 +102,3 @@ public final class DCNDoor: Sendable {
     }
   }
 }
-
-/// Name and password of `Authorization: Basic …`, or of parameters.
-struct BasicLogin: Sendable {
-  let user: String
-  let password: String
-
-  init(_ user: String, _ password: String) {
-    self.user = user
-    self.password = password
-  }
-
-  init?(_ request: HTTPRequest) {
-    let values = request.headers.values("Authorization")
-    guard values.count == 1, let value = values.first, value.utf8.count <= 4_096 else { return nil }
-    let parts = value.split(separator: " ", omittingEmptySubsequences: true)
-    guard parts.count == 2, parts[0].lowercased() == "basic",
-      let bytes = Base64.decode(String(parts[1])),
-      let text = String(validating: bytes, as: UTF8.self),
-      let colon = text.utf8.firstIndex(of: UInt8(ascii: ":"))
-    else { return nil }
-    user = String(text[..<colon])
-    password = String(text[text.index(after: colon)...])
-  }
-}

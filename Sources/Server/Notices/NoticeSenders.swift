@@ -2,12 +2,7 @@ import FerryCrypto
 import FerryHTTP
 import FerryJSON
 import FerryModel
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#endif
+import FerryWorld
 
 /// Why the file of senders cannot be used.
 public struct NoticeFileError: Error, Sendable, Equatable, CustomStringConvertible {
@@ -53,27 +48,23 @@ public struct NoticeSenders: Sendable {
 
   /// Reads the file. It holds secrets: others must not be able to read it.
   public init(path: String) throws(NoticeFileError) {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw NoticeFileError(
-        "the file of senders \(path) cannot be read", hint: "Name a file that exists (--notices).")
-    }
-    defer { close(descriptor) }
-    var facts = stat()
-    guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
-      throw NoticeFileError("\(path) is not a file", hint: "Name a file (--notices).")
-    }
-    guard facts.st_mode & 0o077 == 0 else {
-      throw NoticeFileError(
-        "others can read the file of senders \(path), and it holds secrets",
-        hint: "Type: chmod 600 \(path)")
-    }
-    var bytes: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 65_536)
-    while bytes.count <= NoticeSenders.mostBytes,
-      case let count = read(descriptor, &piece, piece.count), count > 0
-    {
-      bytes += piece.prefix(count)
+    let bytes: [UInt8]
+    do throws(PrivateFile.Fault) {
+      bytes = try PrivateFile.read(path, atMost: NoticeSenders.mostBytes)
+    } catch {
+      throw
+        switch error {
+        case .unreadable:
+          NoticeFileError(
+            "the file of senders \(path) cannot be read",
+            hint: "Name a file that exists (--notices).")
+        case .noFile: NoticeFileError("\(path) is not a file", hint: "Name a file (--notices).")
+        case .open:
+          NoticeFileError(
+            "others can read the file of senders \(path), and it holds secrets",
+            hint: "Type: chmod 600 \(path)")
+        case .tooLarge: NoticeSenders.noObject(path)
+        }
     }
     try self.init(bytes, name: path)
   }
@@ -81,10 +72,7 @@ public struct NoticeSenders: Sendable {
   public init(_ text: [UInt8], name: String) throws(NoticeFileError) {
     guard text.count <= NoticeSenders.mostBytes, let root = try? JSONNode.parse(text),
       root.object != nil
-    else {
-      throw NoticeFileError(
-        "the file of senders \(name) is no JSON object", hint: "Write {\"senders\": [ … ]}.")
-    }
+    else { throw NoticeSenders.noObject(name) }
     for member in root.object ?? []
     where !["senders", "versions", "passwordInAddress"].contains(member.key) {
       throw NoticeFileError(
@@ -109,6 +97,11 @@ public struct NoticeSenders: Sendable {
     self.senders = senders
     self.versions = versions
     allowsPasswordInAddress = root["passwordInAddress"]?.boolean ?? false
+  }
+
+  private static func noObject(_ name: String) -> NoticeFileError {
+    NoticeFileError(
+      "the file of senders \(name) is no JSON object", hint: "Write {\"senders\": [ … ]}.")
   }
 
   private static func sender(_ node: JSONNode, _ file: String) throws(NoticeFileError) -> Sender {

@@ -69,14 +69,14 @@ public final class ODataFace: Sendable {
   ///
   /// Any thread, and at once.
   public func admit(_ request: HTTPRequest) -> HTTPAdmission {
-    guard Credentials(request) != nil else { return .refuse(ODataFace.noLogin) }
+    guard BasicLogin(request) != nil else { return .refuse(ODataFace.noLogin) }
     return .take(bodyBytes: limits.bodyBytes)
   }
 
   /// Never throws: what goes wrong is an answer. What is computed for it is computed on threads of
   /// its own, so that no other request of the server waits for it.
   public func answer(_ request: HTTPRequest) async -> HTTPResponse {
-    guard let credentials = Credentials(request) else { return ODataFace.noLogin }
+    guard let credentials = BasicLogin(request) else { return ODataFace.noLogin }
     return await withTaskExecutorPreference(workers) {
       var response = await answer(request, credentials)
       if case .stream(let source) = response.body {
@@ -86,7 +86,7 @@ public final class ODataFace: Sendable {
     }
   }
 
-  private func answer(_ request: HTTPRequest, _ credentials: Credentials) async -> HTTPResponse {
+  private func answer(_ request: HTTPRequest, _ credentials: BasicLogin) async -> HTTPResponse {
     do throws(ODataRefusal) {
       guard let door = door() else { throw ODataFace.notReady }
       let caller: Caller
@@ -178,29 +178,4 @@ public final class ODataFace: Sendable {
     refusal.headers["WWW-Authenticate"] = challenge
     return ODataService.response(refusal)
   }()
-}
-
-/// Name and password of `Authorization: Basic …` (RFC 7617), in UTF-8.
-struct Credentials: Sendable {
-  let user: String
-  let password: String
-
-  /// What devices may send too.
-  static let longestBytes = 4 << 10
-
-  /// Nil where the header is missing, is sent twice, or holds no name.
-  init?(_ request: HTTPRequest) {
-    let values = request.headers.values("Authorization")
-    guard values.count == 1, let value = values.first, value.utf8.count <= Credentials.longestBytes
-    else { return nil }
-    let parts = value.split(separator: " ", omittingEmptySubsequences: true)
-    guard parts.count == 2, parts[0].lowercased() == "basic",
-      let bytes = Base64.decode(String(parts[1])),
-      let text = String(validating: bytes, as: UTF8.self),
-      let colon = text.utf8.firstIndex(of: UInt8(ascii: ":"))
-    else { return nil }
-    user = String(text[..<colon])
-    password = String(text[text.index(after: colon)...])
-    guard !user.isEmpty, user.utf8.count <= 256 else { return nil }
-  }
 }

@@ -1,7 +1,7 @@
 public import FerryHTTP
 import FerryHTTPClient
 import FerryJSON
-import Glibc
+import FerryWorld
 
 /// Why a gateway's file cannot be used.
 public struct GatewayError: Error, Sendable, Equatable, CustomStringConvertible {
@@ -53,33 +53,24 @@ public struct GatewayFile: Sendable {
 
   /// Reads the file. It holds passwords: others must not be able to read it.
   public init(path: String) throws(GatewayError) {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw GatewayError(
-        "the gateway file \(path) cannot be read", hint: "Name a file that exists (--gateway).")
-    }
-    defer { close(descriptor) }
-    var facts = stat()
-    guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
-      throw GatewayError("\(path) is not a file", hint: "Name a file (--gateway).")
-    }
-    guard facts.st_mode & 0o077 == 0 else {
-      throw GatewayError(
-        "others can read the gateway file \(path), and it may hold passwords",
-        hint: "Type: chmod 600 \(path)")
-    }
-    guard facts.st_size <= GatewayFile.mostBytes else {
-      throw GatewayError("the gateway file \(path) is too large", hint: "Shorten it to 1 MB.")
-    }
-    var bytes: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 65_536)
-    while case let count = read(descriptor, &piece, piece.count), count > 0 {
-      bytes += piece.prefix(count)
+    let bytes: [UInt8]
+    do throws(PrivateFile.Fault) { bytes = try PrivateFile.read(path) } catch {
+      throw
+        switch error {
+        case .unreadable:
+          GatewayError(
+            "the gateway file \(path) cannot be read", hint: "Name a file that exists (--gateway).")
+        case .noFile: GatewayError("\(path) is not a file", hint: "Name a file (--gateway).")
+        case .open:
+          GatewayError(
+            "others can read the gateway file \(path), and it may hold passwords",
+            hint: "Type: chmod 600 \(path)")
+        case .tooLarge:
+          GatewayError("the gateway file \(path) is too large", hint: "Shorten it to 1 MB.")
+        }
     }
     try self.init(bytes, name: path)
   }
-
-  private static let mostBytes: Int = 1 << 20
 
   public init(_ bytes: [UInt8], name: String) throws(GatewayError) {
     let root: JSONNode

@@ -4,62 +4,22 @@ import FerryJSON
 import Foundation
 
 /// Reads members, and names the place of what is wrong.
-struct GatewayFileReader {
+struct GatewayFileReader: MemberReader {
   let name: String
   let bytes: [UInt8]
 
-  func fault(_ node: JSONNode, _ text: String, hint: String = "Correct the file.") -> GatewayError {
+  func fault(_ node: JSONNode, _ text: String, hint: String) -> GatewayError {
     GatewayError("\(name):\(TextPlace(offset: node.offset, in: bytes)): \(text)", hint: hint)
   }
 
-  /// A member that nobody reads may be a rule that its writer relies on.
-  func check(_ node: JSONNode, _ known: [String], _ what: String) throws(GatewayError) {
-    guard let members = node.object else { throw fault(node, "\(what) is not an object") }
-    var seen: Set<String> = []
-    for member in members {
-      guard known.contains(member.key) else {
-        throw fault(
-          member.value, "\(what) has no member \"\(member.key)\"",
-          hint: "Known are \(known.joined(separator: ", ")).")
-      }
-      guard seen.insert(member.key).inserted else {
-        throw fault(member.value, "\"\(member.key)\" is there twice")
-      }
-    }
+  func fault(_ node: JSONNode, _ text: String) -> GatewayError {
+    fault(node, text, hint: "Correct the file.")
   }
 
-  func text(_ node: JSONNode, _ member: String) throws(GatewayError) -> String? {
-    guard let value = node[member] else { return nil }
-    guard let text = value.string, !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
-      throw fault(value, "\"\(member)\" is not a text")
-    }
-    return text
-  }
-
-  func flag(_ node: JSONNode, _ member: String) throws(GatewayError) -> Bool? {
-    guard let value = node[member] else { return nil }
-    guard let flag = value.boolean else {
-      throw fault(value, "\"\(member)\" is neither true nor false")
-    }
-    return flag
-  }
-
-  func texts(_ node: JSONNode, _ member: String) throws(GatewayError) -> [String]? {
-    guard let value = node[member] else { return nil }
-    let texts = value.array?.map(\.string) ?? [nil]
-    guard !texts.contains(nil) else { throw fault(value, "\"\(member)\" is not a list of texts") }
-    return texts.compactMap { $0 }
-  }
-
-  func number(
-    _ node: JSONNode, _ member: String, _ range: ClosedRange<Int64>
-  ) throws(GatewayError) -> Int? {
-    guard let value = node[member] else { return nil }
-    guard let number = value.integer, range.contains(number) else {
-      throw fault(
-        value, "\"\(member)\" is not a number from \(range.lowerBound) to \(range.upperBound)")
-    }
-    return Int(number)
+  func unknown(_ member: JSONNode.Member, of what: String, known: [String]) -> GatewayError {
+    fault(
+      member.value, "\(what) has no member \"\(member.key)\"",
+      hint: "Known are \(known.joined(separator: ", ")).")
   }
 
   func service(_ node: JSONNode) throws(GatewayError) -> BackEnd {

@@ -2,7 +2,6 @@ import FerryHTTPClient
 import FerryJSON
 public import FerryServer
 import FerryWorld
-import Glibc
 
 /// The security configurations of a server, from a JSON file that only its owner can read.
 public struct SecurityFile: Sendable {
@@ -28,32 +27,23 @@ public struct SecurityFile: Sendable {
     }
   }
 
-  private static let mostBytes: Int = 1 << 20
-
   /// Reads the file. It may hold passwords: others must not be able to read it. Throws `badUserFile`.
   public init(path: String, _ sources: Sources) throws(ServerError) {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw SecurityFile.fault(
-        "the security file \(path) cannot be read", "Name a file that exists (--security).")
-    }
-    defer { close(descriptor) }
-    var facts = stat()
-    guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG,
-      facts.st_size <= SecurityFile.mostBytes
-    else {
-      throw SecurityFile.fault(
-        "\(path) is not a file of at most 1 MB", "Name a file (--security).")
-    }
-    guard facts.st_mode & 0o077 == 0 else {
-      throw SecurityFile.fault(
-        "others can read the security file \(path), and it may hold passwords",
-        "Type: chmod 600 \(path)")
-    }
-    var bytes: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 65_536)
-    while case let count = read(descriptor, &piece, piece.count), count > 0 {
-      bytes += piece.prefix(count)
+    let bytes: [UInt8]
+    do throws(PrivateFile.Fault) { bytes = try PrivateFile.read(path) } catch {
+      throw
+        switch error {
+        case .unreadable:
+          SecurityFile.fault(
+            "the security file \(path) cannot be read", "Name a file that exists (--security).")
+        case .noFile, .tooLarge:
+          SecurityFile.fault(
+            "\(path) is not a file of at most 1 MB", "Name a file (--security).")
+        case .open:
+          SecurityFile.fault(
+            "others can read the security file \(path), and it may hold passwords",
+            "Type: chmod 600 \(path)")
+        }
     }
     try self.init(bytes, name: path, sources)
   }

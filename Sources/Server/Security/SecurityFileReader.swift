@@ -4,29 +4,13 @@ import FerryJSON
 import FerryServer
 
 /// Reads members of a security file, and names the place of what is wrong.
-struct SecurityFileReader {
+struct SecurityFileReader: MemberReader {
   let name: String
   let bytes: [UInt8]
   let sources: SecurityFile.Sources
 
   func fault(_ node: JSONNode, _ text: String) -> ServerError {
     SecurityFile.fault("\(name):\(TextPlace(offset: node.offset, in: bytes)): \(text)")
-  }
-
-  /// A member that nobody reads may be a rule that its writer relies on.
-  func check(_ node: JSONNode, _ known: [String], _ what: String) throws(ServerError) {
-    guard let members = node.object else { throw fault(node, "\(what) is not an object") }
-    var seen: Set<String> = []
-    for member in members {
-      guard known.contains(member.key) else {
-        throw fault(
-          member.value,
-          "\(what) has no member \"\(member.key)\"; known are \(known.joined(separator: ", "))")
-      }
-      guard seen.insert(member.key).inserted else {
-        throw fault(member.value, "\"\(member.key)\" is there twice")
-      }
-    }
   }
 
   func configuration(
@@ -214,40 +198,6 @@ struct SecurityFileReader {
       throw fault(node, "\"\(member)\" is missing")
     }
     return text
-  }
-
-  private func text(_ node: JSONNode, _ member: String) throws(ServerError) -> String? {
-    guard let value = node[member] else { return nil }
-    guard let text = value.string, !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
-      throw fault(value, "\"\(member)\" is not a text")
-    }
-    return text
-  }
-
-  private func texts(_ node: JSONNode, _ member: String) throws(ServerError) -> [String]? {
-    guard let value = node[member] else { return nil }
-    let texts = value.array?.map(\.string) ?? [nil]
-    guard !texts.contains(nil) else { throw fault(value, "\"\(member)\" is not a list of texts") }
-    return texts.compactMap { $0 }
-  }
-
-  private func flag(_ node: JSONNode, _ member: String) throws(ServerError) -> Bool? {
-    guard let value = node[member] else { return nil }
-    guard let flag = value.boolean else {
-      throw fault(value, "\"\(member)\" is neither true nor false")
-    }
-    return flag
-  }
-
-  private func number(
-    _ node: JSONNode, _ member: String, _ range: ClosedRange<Int64>
-  ) throws(ServerError) -> Int? {
-    guard let value = node[member] else { return nil }
-    guard let number = value.integer, range.contains(number) else {
-      throw fault(
-        value, "\"\(member)\" is not a number from \(range.lowerBound) to \(range.upperBound)")
-    }
-    return Int(number)
   }
 
   private static func isName(_ text: String) -> Bool {

@@ -34,7 +34,7 @@ public struct ConnectionProofs: Sendable {
       proofs = []
       return
     }
-    let bytes = try PrivateFile.read(path, "the file of what was proved")
+    let bytes = try SecretFile.read(path, "the file of what was proved")
     guard let root = try? JSONNode.parse(bytes), let entries = root["proofs"]?.array else {
       throw ConnectionsError(
         "the file \(path) cannot be read",
@@ -77,6 +77,6 @@ public struct ConnectionProofs: Sendable {
       writer.endObject()
     }
     writer.endObject()
-    try PrivateFile.write(writer.bytes + [0x0A], to: path)
+    try SecretFile.write(writer.bytes + [0x0A], to: path)
   }
 }

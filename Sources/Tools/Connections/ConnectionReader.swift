@@ -4,34 +4,33 @@ import FerryJSON
 import FerryModel
 
 /// Reads the members of a connections file, and names the place of what is wrong.
-struct ConnectionReader {
+struct ConnectionReader: MemberReader {
   let name: String
   let bytes: [UInt8]
 
   func fault(
-    _ node: JSONNode, _ text: String, hint: String = "Correct the file."
+    _ node: JSONNode, _ text: String, hint: String
   ) -> ConnectionsError {
     ConnectionsError("\(name):\(TextPlace(offset: node.offset, in: bytes)): \(text)", hint: hint)
   }
 
-  /// A member that nobody reads may be a rule that its writer relies on.
+  func fault(_ node: JSONNode, _ text: String) -> ConnectionsError {
+    fault(node, text, hint: "Correct the file.")
+  }
+
+  func unknown(_ member: JSONNode.Member, of what: String, known: [String]) -> ConnectionsError {
+    fault(
+      member.value, "\(what) has no key \"\(member.key)\"",
+      hint: NearestWord.cure(member.key, among: known))
+  }
+
   func check(
     _ node: JSONNode, _ known: [ConnectionKey], _ what: String
   ) throws(ConnectionsError) {
-    guard let members = node.object else { throw fault(node, "\(what) is not an object") }
-    var seen: Set<String> = []
-    for member in members {
-      guard known.contains(where: { $0.name == member.key }) else {
-        throw fault(
-          member.value, "\(what) has no key \"\(member.key)\"",
-          hint: NearestWord.cure(member.key, among: known.map(\.name)))
-      }
-      guard seen.insert(member.key).inserted else {
-        throw fault(member.value, "\"\(member.key)\" is there twice")
-      }
-    }
+    try check(node, known.map(\.name), what)
   }
 
+  /// Never empty.
   func text(_ node: JSONNode, _ key: String) throws(ConnectionsError) -> String? {
     guard let value = node[key] else { return nil }
     guard let text = value.string, !text.isEmpty,
@@ -46,14 +45,6 @@ struct ConnectionReader {
       throw fault(node, "\(what) has no \"\(key)\"", hint: "Add it.")
     }
     return text
-  }
-
-  private func flag(_ node: JSONNode, _ key: String) throws(ConnectionsError) -> Bool {
-    guard let value = node[key] else { return false }
-    guard let flag = value.boolean else {
-      throw fault(value, "\"\(key)\" is neither true nor false")
-    }
-    return flag
   }
 
   func secret(_ node: JSONNode, _ key: String) throws(ConnectionsError) -> Secret? {
@@ -78,17 +69,6 @@ struct ConnectionReader {
     _ node: JSONNode, _ key: String, _ range: ClosedRange<Int64>
   ) throws(ConnectionsError) -> Duration? {
     try number(node, key, range).map { .seconds($0) }
-  }
-
-  private func number(
-    _ node: JSONNode, _ key: String, _ range: ClosedRange<Int64>
-  ) throws(ConnectionsError) -> Int? {
-    guard let value = node[key] else { return nil }
-    guard let number = value.integer, range.contains(number) else {
-      throw fault(
-        value, "\"\(key)\" is not a number from \(range.lowerBound) to \(range.upperBound)")
-    }
-    return Int(number)
   }
 
   // MARK: A connection
@@ -138,7 +118,7 @@ struct ConnectionReader {
     }
     if let text = try text(node, "proxy") { settings.proxy = try proxy(text, node) }
     if let limits = node["limits"] { try read(limits, of: what, into: &settings) }
-    if !(try flag(node, "allowPlainPasswords")) {
+    if try flag(node, "allowPlainPasswords") != true {
       try refusePlain(node, address, settings, what)
     }
     return settings

@@ -21,7 +21,7 @@ public struct ConnectionsFile: Sendable {
 
   /// Reads the file, and what `ferry check` has proved of its services.
   public init(path: String) throws(ConnectionsError) {
-    try self.init(try PrivateFile.read(path, "the connections file"), name: path)
+    try self.init(try SecretFile.read(path, "the connections file"), name: path)
     let proofs = try ConnectionProofs(beside: path)
     for connection in connections {
       connection.database.take(proofs.of(connection.name, at: connection.address))

@@ -23,7 +23,7 @@ public struct SealedPasswords: Sendable {
 
   /// Read anew each time: an operator may have changed it.
   func entries() throws(ConnectionsError) -> [(user: String, entry: Entry)] {
-    let bytes = try PrivateFile.read(file, "the file of passwords")
+    let bytes = try SecretFile.read(file, "the file of passwords")
     guard let root = try? JSONNode.parse(bytes), let members = root.object else {
       throw ConnectionsError(
         "the file of passwords \(file) cannot be read",
@@ -62,7 +62,7 @@ public struct SealedPasswords: Sendable {
     _ password: String?, of user: String, as serviceUser: String
   ) throws(ConnectionsError) {
     let isThere = FileManager.default.fileExists(atPath: file)
-    try PrivateFile.write(
+    try SecretFile.write(
       content(setting: password, of: user, as: serviceUser, existing: isThere), to: file)
   }
 

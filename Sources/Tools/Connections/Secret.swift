@@ -15,7 +15,7 @@ public enum Secret: Sendable, Equatable {
       }
       return value
     case .file(let path):
-      var bytes = try PrivateFile.read(path, "the file of a secret")
+      var bytes = try SecretFile.read(path, "the file of a secret")
       while bytes.last == 0x0A || bytes.last == 0x0D { bytes.removeLast() }
       guard !bytes.isEmpty, let text = String(validating: bytes, as: UTF8.self),
         !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })

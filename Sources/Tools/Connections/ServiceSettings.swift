@@ -28,7 +28,7 @@ public struct ServiceSettings: Sendable, Equatable {
     options.proxy = proxy
     options.connectionsPerHost = requests
     if let certificate {
-      let bytes = try PrivateFile.read(certificate.file, "the client certificate")
+      let bytes = try SecretFile.read(certificate.file, "the client certificate")
       options.identity = ClientIdentity(
         pkcs12: bytes, password: try certificate.password?.read() ?? "")
     }

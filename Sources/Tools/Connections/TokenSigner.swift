@@ -17,7 +17,7 @@ struct TokenSigner: Sendable {
 
   /// Reads a private key (PEM).
   init(file: String, keyID: String?) throws(ConnectionsError) {
-    let text = String(decoding: try PrivateFile.read(file, "the key"), as: UTF8.self)
+    let text = String(decoding: try SecretFile.read(file, "the key"), as: UTF8.self)
     guard let key = TokenSigner.key(text) else {
       throw ConnectionsError(
         "\(file) holds no private key that signs",

@@ -1,36 +1,29 @@
+import FerryWorld
 import Glibc
 
 /// Reads files that hold secrets: others must not be able to read them.
-enum PrivateFile {
-  private static let mostBytes: Int = 1 << 20
-
+enum SecretFile {
   /// `what`: as messages name it.
   static func read(_ path: String, _ what: String) throws(ConnectionsError) -> [UInt8] {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw ConnectionsError(
-        "\(what) \(path) cannot be read",
-        hint: "Name a file that exists and belongs to the user of the program.")
+    do throws(PrivateFile.Fault) {
+      // 0600 or 0400, and nothing else.
+      return try PrivateFile.read(path, without: 0o177)
+    } catch {
+      throw
+        switch error {
+        case .unreadable:
+          ConnectionsError(
+            "\(what) \(path) cannot be read",
+            hint: "Name a file that exists and belongs to the user of the program.")
+        case .noFile: ConnectionsError("\(path) is not a file", hint: "Name a file.")
+        case .open:
+          ConnectionsError(
+            "others can read or change \(what) \(path), and it may hold secrets",
+            hint: "Type: chmod 600 \(path)")
+        case .tooLarge:
+          ConnectionsError("\(what) \(path) is too large", hint: "Shorten it to 1 MB.")
+        }
     }
-    defer { close(descriptor) }
-    var facts = stat()
-    guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
-      throw ConnectionsError("\(path) is not a file", hint: "Name a file.")
-    }
-    guard facts.st_mode & 0o177 == 0 else {
-      throw ConnectionsError(
-        "others can read or change \(what) \(path), and it may hold secrets",
-        hint: "Type: chmod 600 \(path)")
-    }
-    guard facts.st_size <= mostBytes else {
-      throw ConnectionsError("\(what) \(path) is too large", hint: "Shorten it to 1 MB.")
-    }
-    var bytes: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 65_536)
-    while case let count = Glibc.read(descriptor, &piece, piece.count), count > 0 {
-      bytes += piece.prefix(count)
-    }
-    return bytes
   }
 
   /// Writes beside it and moves it there: whoever reads it reads the old or the new one.
