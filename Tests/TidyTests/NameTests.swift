@@ -31,6 +31,15 @@ struct NameTests {
     #expect(!files.isEmpty)
     expectNone(NameRules.decisions(files))
   }
+
+  @Test("Every Decision is in the index by subject, once")
+  func index() {
+    let folder = "Documentation/Decisions/"
+    let names = House.paths.filter { $0.hasPrefix(folder) }.map { $0.dropFirst(folder.count) }
+    let index = House.read("Documentation/Decisions.md")
+    let wrong = names.filter { index.components(separatedBy: "(Decisions/\($0))").count != 2 }
+    #expect(wrong.isEmpty, "write them into Documentation/Decisions.md, under their subject")
+  }
 }
 
 @Suite("The names can fail")

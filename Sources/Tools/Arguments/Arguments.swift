@@ -22,7 +22,9 @@ public struct CommandOption: Sendable {
 /// `--name value` and `--name=value` are the same; after `--` nothing is an option.
 public struct Arguments: Sendable {
   public let operands: [String]
-  private let found: [String: [String]]
+  private var found: [String: [String]]
+  /// Where in a configuration file the last value of an option is.
+  private var places: [String: String] = [:]
 
   public init(_ words: [String], options: [CommandOption]) throws(UsageError) {
     var operands: [String] = []
@@ -66,6 +68,40 @@ public struct Arguments: Sendable {
     self.found = found
   }
 
+  /// What a configuration file says of options that the command line does not have.
+  public mutating func add(
+    _ file: ConfigurationFile, options: [CommandOption]
+  ) throws(UsageError) {
+    let given = Set(found.keys)
+    for entry in file.entries {
+      let place = "\(file.path):\(entry.line)"
+      guard let option = options.first(where: { $0.name == entry.name }) else {
+        throw UsageError(
+          "\(place): unknown setting \(entry.name.prefix(80))",
+          hint: NearestWord.cure(entry.name, among: options.map(\.name)))
+      }
+      guard !given.contains(option.name) else { continue }
+      let value: String
+      if let form = option.value {
+        guard let text = entry.value, !text.isEmpty else {
+          throw UsageError(
+            "\(place): \(option.name) needs a value", hint: "Write \(option.name) = \(form).")
+        }
+        value = text
+      } else {
+        guard [nil, "yes", "no"].contains(entry.value) else {
+          throw UsageError(
+            "\(place): \(option.name) takes no value",
+            hint: "Write only \(option.name), or \(option.name) = no.")
+        }
+        guard entry.value != "no" else { continue }
+        value = ""
+      }
+      found[option.name, default: []].append(value)
+      places[option.name] = place
+    }
+  }
+
   private static func unknown(_ name: String, _ options: [CommandOption]) -> UsageError {
     var names = options.map { "--\($0.name)" }
     if !names.contains("--help") { names.append("--help") }
@@ -82,7 +118,8 @@ public struct Arguments: Sendable {
   public func value(_ name: String) throws(UsageError) -> String? {
     let values = values(name)
     guard values.count <= 1 else {
-      throw UsageError("--\(name) is given twice", hint: "Give it once.")
+      let place = places[name].map { "\($0): \(name)" } ?? "--\(name)"
+      throw UsageError("\(place) is given twice", hint: "Give it once.")
     }
     return values.first
   }

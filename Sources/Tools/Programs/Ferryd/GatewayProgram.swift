@@ -10,7 +10,7 @@ enum GatewayProgram {
   /// Options that mean something for a gateway.
   private static let options = [
     "gateway", "users", "data", "port", "address", "certificate", "key", "connections", "log",
-    "proxy", "proxy-protocol", "security", "applications",
+    "proxy", "proxy-protocol", "security", "applications", "configuration", "check",
   ]
 
   /// False where the command line asks for no gateway, or for packages beside it.
@@ -50,6 +50,10 @@ enum GatewayProgram {
     configuration.proxies = proxies.union(greetingProxies)
     configuration.proxiesSendGreetings = !greetingProxies.isEmpty
     configuration.tls = try identity?.read(setup.clients)
+    guard !arguments.flag("check") else {
+      print("The settings can be used. Services: \(setup.file.services.count).")
+      return true
+    }
     let server = try HTTPServer(
       configuration: configuration, log: log,
       doorman: { request in door?.admit(request) ?? gateway.admit(request) }
@@ -68,7 +72,9 @@ enum GatewayProgram {
       "listening", ("address", configuration.address), ("port", String(server.boundPort)),
       ("services", setup.file.services.map(\.name).joined(separator: ", ")),
       ("users", String(users?.count ?? 0)))
+    Supervisor.ready()
     server.run()
+    Supervisor.stopping()
     log.info("ended")
     return true
   }

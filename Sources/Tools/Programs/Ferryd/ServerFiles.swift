@@ -50,8 +50,12 @@ struct HangUpSignal: Sendable {
 
   /// From now on, for as long as the process lives.
   func install() {
-    // A server without such files has no thread for it.
-    guard identity != nil || gateway != nil else { return }
+    // A server without such files has no thread for it. A service manager may send the signal all the
+    // same; whoever started the server on a terminal ends it by closing the terminal.
+    guard identity != nil || gateway != nil else {
+      if isatty(STDIN_FILENO) == 0 { signal(SIGHUP, SIG_IGN) }
+      return
+    }
     signal(SIGHUP, SIG_IGN)
     let queue = DispatchQueue(label: "ferry-hangup")
     let source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: queue)

@@ -1,6 +1,7 @@
 import FerryArguments
 import FerryConnector
 import FerryHTTPServer
+import FerryProxy
 import FerrySQLite
 import FerryServer
 import FerryWorld
@@ -11,7 +12,7 @@ import Foundation
 enum ServerProgram {
   static func main(_ words: [String]) {
     do {
-      let arguments = try Arguments(Array(words.dropFirst()), options: Settings.options)
+      var arguments = try Arguments(Array(words.dropFirst()), options: Settings.options)
       guard !arguments.flag("help") else {
         print(Settings.help)
         exit(StandardOutput.isWritten(by: "ferryd") ? 0 : 1)
@@ -20,8 +21,16 @@ enum ServerProgram {
         print(ProgramVersion.text(of: "ferryd"))
         exit(StandardOutput.isWritten(by: "ferryd") ? 0 : 1)
       }
+      if let path = try arguments.value("configuration") {
+        try arguments.add(try configuration(path), options: Settings.configurable)
+      }
       guard try !GatewayProgram.run(arguments) else { exit(0) }
-      try run(try Settings(arguments), arguments)
+      let settings = try Settings(arguments)
+      guard !arguments.flag("check") else {
+        try check(settings)
+        exit(StandardOutput.isWritten(by: "ferryd") ? 0 : 1)
+      }
+      try run(settings)
     } catch let error as UsageError {
       complain("\(error)\nTry: ferryd --help")
       exit(2)
@@ -35,7 +44,34 @@ enum ServerProgram {
     FileHandle.standardError.write(Data("ferryd: \(text)\n".utf8))
   }
 
-  private static func run(_ settings: Settings, _ arguments: Arguments) throws {
+  private static func configuration(_ path: String) throws -> ConfigurationFile {
+    guard let bytes = FileManager.default.contents(atPath: path) else {
+      throw UsageError(
+        "the configuration file \(path) cannot be read",
+        hint: "Name a file that exists and that this user may read (--configuration).")
+    }
+    guard bytes.count <= 1 << 20, let text = String(validating: bytes, as: UTF8.self) else {
+      throw UsageError(
+        "\(path) is no configuration file",
+        hint: "Write text in UTF-8, with NAME = VALUE on each line.")
+    }
+    return try ConfigurationFile(text, path: path)
+  }
+
+  /// Every file that the settings name is read, and nothing is opened that another server may use.
+  private static func check(_ settings: Settings) throws {
+    let log = StandardLog(least: settings.logLevel, spans: nil)
+    let world = World.system(log: log)
+    warn(settings, try Users(settings, world: world), log)
+    for model in settings.models { try model.check(settings.replay) }
+    _ = try settings.identity?.read(nil)
+    if let gateway = settings.gateway { _ = try GatewayFile(path: gateway) }
+    print(
+      "The settings can be used. Packages: \(settings.models.map(\.package.id).joined(separator: ", "))."
+    )
+  }
+
+  private static func run(_ settings: Settings) throws {
     let spans = settings.collector.map { SpanExport($0) }
     let log = StandardLog(least: settings.logLevel, spans: spans)
     let world = World.system(log: log)
@@ -103,12 +139,14 @@ enum ServerProgram {
           ("data", settings.folder),
           ("database", settings.models.map(\.database.description).joined(separator: ", ")),
           ("users", String(users.records.count)))
+        Supervisor.ready()
       } catch {
         complain("\(error)")
         exit(1)
       }
     }
     server.run()
+    Supervisor.stopping()
     let end = DispatchSemaphore(value: 0)
     Task.detached {
       await parts.stop()
