@@ -144,7 +144,7 @@ let oData: [Target] = [
 
 // Server: it replays changes at a business system and keeps what devices may have.
 let server: [Target] = [
-  module("FerryConnector", "Server/Connector", ["FerryModel", "FerryWorld"]),
+  module("FerryConnector", "Server/Connector", ["FerryModel", "FerryJSON", "FerryWorld"]),
   module(
     "FerryMemoryConnector", "Server/Connectors/Memory",
     ["FerryConnector", "FerryModel", "FerryCrypto"]),
@@ -495,10 +495,12 @@ var products: [Product] = [
   // The server's own libraries: no device ever needs their headers.
   let serverLibraries: [Target] = [
     library("CMicroHTTPD"), library("CArgon2"), library("CLinux"), library("CPostgreSQL"),
+    library("CMariaDB"),
   ]
   let linuxServer: [Target] = [
     module("FerryPasswords", "Server/Passwords", ["CArgon2"]),
     module("FerryPostgreSQL", "Server/PostgreSQL", ["CPostgreSQL"]),
+    module("FerryMariaDB", "Server/MariaDB", ["CMariaDB"]),
     module(
       "FerryHTTPServer", "Server/HTTPServer", ["FerryHTTP", "FerryWorld", "CMicroHTTPD", "CLinux"]),
     // The door to the company's services (Decision 0125).
@@ -516,6 +518,9 @@ var products: [Product] = [
       "FerryPostgreSQLConnector", "Server/Connectors/PostgreSQL",
       // The threads of several connections (Decision 0066).
       ["FerryConnector", "FerryModel", "FerryJSON", "FerryPostgreSQL", "FerryWorld"]),
+    module(
+      "FerryMariaDBConnector", "Server/Connectors/MariaDB",
+      ["FerryConnector", "FerryModel", "FerryJSON", "FerryMariaDB", "FerryWorld"]),
     module(
       "FerryPostgreSQLStore", "Server/PostgreSQLStore",
       [
@@ -539,6 +544,9 @@ var products: [Product] = [
       "FerryPostgreSQLReading", "Tools/PostgreSQLReading",
       // Which types a column can hold (Decision 0106).
       ["FerryGenerator", "FerryModel", "FerryPostgreSQL", "FerryPostgreSQLConnector"]),
+    module(
+      "FerryMariaDBReading", "Tools/MariaDBReading",
+      ["FerryGenerator", "FerryModel", "FerryMariaDB", "FerryMariaDBConnector"]),
     // The connections of a server to business systems, and as whom it asks them (Decision 0121).
     module(
       "FerryConnections", "Tools/Connections",
@@ -546,6 +554,7 @@ var products: [Product] = [
         "FerryModel", "FerryJSON", "FerryWorld", "FerryHTTP", "FerryHTTPClient", "FerryCrypto",
         "FerryConnector", "FerryServer", "FerrySQLite", "FerrySQLConnector", "FerryPostgreSQL",
         "FerryPostgreSQLConnector", "FerryODataConnector", "FerryRESTConnector",
+        "FerryMariaDB", "FerryMariaDBConnector",
       ]),
     program(
       "Ferryd", "Sources/Tools/Programs/Ferryd",
@@ -574,7 +583,7 @@ var products: [Product] = [
         "FerrySQLite", "FerryWire",
         "FerryLogger", "FerryPostgreSQL",
         "FerryPostgreSQLConnector", "FerryPostgreSQLReading", "FerrySQLConnector", "FerryCrypto",
-        "FerryPostgreSQLStore",
+        "FerryPostgreSQLStore", "FerryMariaDB", "FerryMariaDBConnector", "FerryMariaDBReading",
       ]),
   ]
   let linuxSamples: [Target] = [
@@ -617,6 +626,12 @@ var products: [Product] = [
         "FerryConformance", "FerryStoreConformance", "FerryModel", "FerryGenerator", "FerrySQLite",
         "FerrySQLiteStore",
         "FerryCrypto",
+      ]),
+    tests(
+      "FerryMariaDBTests", "MariaDBTests",
+      [
+        "FerryMariaDB", "FerryMariaDBConnector", "FerryMariaDBReading", "FerryConnector",
+        "FerryConformance", "FerryModel", "FerryGenerator",
       ]),
     tests(
       "FerrySimulationTests", "SimulationTests",

@@ -11,6 +11,8 @@ header:microhttpd.h           libmicrohttpd-dev     the server's sockets
 header:argon2.h               libargon2-dev         password hashes
 header:postgresql/libpq-fe.h  libpq-dev             business databases on PostgreSQL
 postgres:                     postgresql            tests with a server of PostgreSQL
+header:mariadb/mysql.h        libmariadb-dev        business databases on MariaDB and MySQL
+program:mariadbd              mariadb-server        tests with a server of MariaDB
 header:libxml2/libxml/tree.h  libxml2-dev           OData payloads in XML
 program:sqlite3               sqlite3               tests that look into databases from outside
 program:nginx                 nginx-light           tests through a proxy

@@ -6,7 +6,8 @@ enum NumberRules {
     "Sources/Server/HTTPServer", "Sources/Ground/HTTPClient", "Sources/OData/OData",
     "Sources/OData/Address", "Sources/OData/Batch", "Sources/OData/Cache", "Sources/OData/Client",
     "Sources/OData/Shell", "Sources/Server/Connector", "Sources/Server/Connectors",
-    "Sources/Server/PostgreSQL", "Sources/Tools/PostgreSQLReading", "Sources/Server/Issuers",
+    "Sources/Server/PostgreSQL", "Sources/Tools/PostgreSQLReading",
+    "Sources/Server/MariaDB", "Sources/Tools/MariaDBReading", "Sources/Server/Issuers",
     "Sources/Circle/OpenID", "Sources/Kit/Certificates", "Sources/Kit/Trace",
     "Sources/Ground/World",
   ]

@@ -49,6 +49,7 @@ enum StreetRules {
   static let hands: Set = [
     "FerryCompression", "FerryCrypto", "FerrySQLite", "FerryHTTPClient", "FerryFaultVFS",
     "FerryFaultFiles", "FerryPasswords", "FerryPostgreSQL", "FerryHTTPServer",
+    "FerryMariaDB",
   ]
 
   /// No hand, and has a C library all the same: it parses, and opens nothing.

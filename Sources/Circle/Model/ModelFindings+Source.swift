@@ -10,7 +10,7 @@ extension ModelFindings {
 
   private static func hasSecret(_ source: String) -> Bool {
     let text = source.lowercased()
-    guard text.hasPrefix("postgres") else { return false }
+    guard ["postgres", "mariadb:", "mysql:"].contains(where: text.hasPrefix) else { return false }
     for word in text.ranges(of: "password")
     where text[word.upperBound...].drop(while: { $0 == " " }).first == "=" { return true }
     guard let slashes = text.firstRange(of: "://") else { return false }

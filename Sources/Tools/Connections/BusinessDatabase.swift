@@ -1,4 +1,6 @@
 public import FerryConnector
+public import FerryMariaDB
+import FerryMariaDBConnector
 public import FerryModel
 public import FerryODataConnector
 public import FerryPostgreSQL
@@ -26,11 +28,12 @@ public struct ReplaySettings: Sendable {
 public enum BusinessDatabase: Sendable, CustomStringConvertible {
   case sqlite(path: String)
   case postgreSQL(PostgreSQLAddress)
+  case mariaDB(MariaDBAddress)
   case odata(ODataConnection)
   case rest(RESTConnection)
 
   private static let forms =
-    "Write sqlite:<file>, postgres:<database>, odata:<http address>, or for the default connection "
+    "Write sqlite:<file>, postgres:<database>, mariadb:<database>, odata:<http address>, or for the default connection "
     + "rest:<http address>."
 
   /// `settings`: how a service is reached. Asks nothing yet.
@@ -44,6 +47,10 @@ public enum BusinessDatabase: Sendable, CustomStringConvertible {
     }
     if PostgreSQLAddress.isAddress(text) {
       do { self = .postgreSQL(try PostgreSQLAddress(text)) } catch {
+        throw ConnectionsError(error.message, hint: error.hint)
+      }
+    } else if MariaDBAddress.isAddress(text) {
+      do { self = .mariaDB(try MariaDBAddress(text)) } catch {
         throw ConnectionsError(error.message, hint: error.hint)
       }
     } else if text.hasPrefix("sqlite:") {
@@ -79,6 +86,7 @@ public enum BusinessDatabase: Sendable, CustomStringConvertible {
     switch self {
     case .sqlite(let path): path
     case .postgreSQL(let address): address.text
+    case .mariaDB(let address): address.text
     case .odata(let connection): connection.address
     case .rest(let connection): connection.address
     }
@@ -93,7 +101,7 @@ public enum BusinessDatabase: Sendable, CustomStringConvertible {
   /// Whether it is reached by requests, as a user.
   public var isService: Bool {
     switch self {
-    case .sqlite, .postgreSQL: false
+    case .sqlite, .postgreSQL, .mariaDB: false
     case .odata, .rest: true
     }
   }
@@ -107,6 +115,9 @@ public enum BusinessDatabase: Sendable, CustomStringConvertible {
       PostgreSQLConnector(
         address, package: package, remembersOperations: replay.remembersOperations,
         connections: replay.connections)
+    case .mariaDB(let address):
+      MariaDBConnector(
+        address, package: package, remembersOperations: replay.remembersOperations)
     case .odata(let connection): ODataConnector(connection, package: package)
     case .rest(let connection): RESTConnector(connection, package: package)
     }

@@ -20,7 +20,9 @@ public struct ConnectionKey: Sendable, Hashable {
   /// Of a connection.
   public static let connection: [ConnectionKey] = [
     ConnectionKey(
-      "address", "`sqlite:FILE`, `postgres:DATABASE` or `odata:HTTP ADDRESS`; without a password"),
+      "address",
+      "`sqlite:FILE`, `postgres:DATABASE`, `mariadb:DATABASE` or `odata:HTTP ADDRESS`; without a password"
+    ),
     ConnectionKey("credentials", "what the technical user logs in with; see below"),
     ConnectionKey(
       "users",

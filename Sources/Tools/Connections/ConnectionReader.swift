@@ -85,7 +85,9 @@ struct ConnectionReader: MemberReader {
       if !database.isService, let extra = node.object?.first(where: { $0.key != "address" }) {
         throw fault(
           extra.value, "\"\(extra.key)\" means nothing for \(what), which is a database",
-          hint: "Leave it out. PostgreSQL takes a password from PGPASSFILE or a service file.")
+          hint:
+            "Leave it out. PostgreSQL takes a password from PGPASSFILE or a service file, MariaDB "
+            + "from an option file.")
       }
       var passwords: SealedPasswords?
       if case .sealedPasswords(let file, let key)? = settings.users {

@@ -7,11 +7,20 @@ import FerryModel
 public struct SQLStatementWork<Interruption: SQLInterruption> {
   private let operation: ConnectorOperation
   private let sign: String
+  private let literal: ((AttributeValue) -> String)?
 
   /// `sign`: what the database writes before the number of a parameter, `?` or `$`.
   public init(_ operation: ConnectorOperation, sign: String) {
     self.operation = operation
     self.sign = sign
+    literal = nil
+  }
+
+  /// `literal`: a value as the database's SQL has it, for one that is given no parameters.
+  public init(_ operation: ConnectorOperation, literal: @escaping (AttributeValue) -> String) {
+    self.operation = operation
+    sign = ""
+    self.literal = literal
   }
 
   /// Runs the statements and returns the key of the operation itself. `changesRow` runs one with its
@@ -48,6 +57,10 @@ public struct SQLStatementWork<Interruption: SQLInterruption> {
       switch part {
       case .plain(let text): sql += text
       case .parameter(let name):
+        if let literal {
+          sql += literal(operation.entity.position(of: name).flatMap { values[$0] } ?? .null)
+          continue
+        }
         let number = numbers[name] ?? parameters.count + 1
         if number > parameters.count {
           parameters.append(operation.entity.position(of: name).flatMap { values[$0] } ?? .null)

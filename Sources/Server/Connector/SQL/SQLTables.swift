@@ -12,6 +12,9 @@ public struct SQLTables<Table, Fingerprint: Equatable> {
 
   public init(_ package: Package) { self.package = package }
 
+  /// Whether they were read when the catalogue had another fingerprint.
+  public func isOlder(than now: Fingerprint) -> Bool { now != fingerprint }
+
   /// Reads all tables anew unless the catalogue has the fingerprint of the last time. `read` gives the
   /// table of an entity and the database's name for it; nil where there is none.
   public mutating func refresh(

@@ -1,5 +1,4 @@
 import FerryConnector
-import FerryJSON
 import FerryModel
 import FerryPostgreSQL
 
@@ -34,7 +33,7 @@ enum AppliedOperations {
       """
       INSERT INTO ferry.applied (operation, hash, result) VALUES ($1, $2, '')
       ON CONFLICT DO NOTHING
-      """, [.text(operation.id.text), .text(hash(operation))])
+      """, [.text(operation.id.text), .text(operation.contentHash)])
   }
 
   /// `claimed`: what `claiming` said, where it was asked before.
@@ -46,7 +45,7 @@ enum AppliedOperations {
     guard answer?.affected == 0 else { return .new }
     let known = try connection.rows(
       "SELECT hash, result FROM ferry.applied WHERE operation = $1", [.text(operation.id.text)])
-    guard known.count == 1, known.text(0, 0) == hash(operation) else { return .otherContent }
+    guard known.count == 1, known.text(0, 0) == operation.contentHash else { return .otherContent }
     return .performed(ObjectKey(text: known.text(0, 1) ?? ""))
   }
 
@@ -79,23 +78,5 @@ enum AppliedOperations {
       outcomes.append(result.map { .accepted(key: ObjectKey(text: $0)) })
     }
     return outcomes
-  }
-
-  /// FNV-1a over what the operation says: it tells two forms of one change apart, it guards
-  /// against nobody.
-  static func hash(_ operation: ConnectorOperation) -> String {
-    var writer = JSONWriter()
-    writer.beginArray()
-    writer.string(operation.entity.name)
-    writer.string(operation.kind.rawValue)
-    writer.string(operation.key?.text ?? "")
-    for (position, value) in operation.changed.sorted(by: { $0.key < $1.key }) {
-      writer.string(operation.entity.attributes[position].name)
-      writer.value(value)
-    }
-    writer.endArray()
-    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-    for byte in writer.bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-    return String(hash, radix: 16)
   }
 }

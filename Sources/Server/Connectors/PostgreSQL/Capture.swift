@@ -49,7 +49,9 @@ final class Capture {
   }
 
   /// What `request` was answered.
-  func take(_ entries: PostgreSQLRows, _ touched: inout TouchedRows, _ tables: EntityTables) {
+  func take(
+    _ entries: PostgreSQLRows, _ touched: inout SQLTouchedRows<EntityTable>, _ tables: EntityTables
+  ) {
     for row in 0..<entries.count {
       lastEntry = entries.text(row, 0) ?? lastEntry
       for table in tables.byOID[entries.text(row, 1) ?? ""] ?? [] {
@@ -57,7 +59,7 @@ final class Capture {
           guard let text = entries.text(row, place), let key = table.key(ofEntry: text) else {
             continue
           }
-          touched.note(table, key)
+          touched.note(table.entity, table, key)
         }
       }
     }
@@ -99,21 +101,7 @@ extension EntityTable {
   }
 }
 
-/// The rows that a group changed, by entity and key, each once and in order.
-struct TouchedRows {
-  struct Row: Hashable {
-    let entity: String
-    let key: ObjectKey
-  }
-
-  private var seen: Set<Row> = []
-  private var rows: [(table: EntityTable, key: ObjectKey)] = []
-
-  mutating func note(_ table: EntityTable, _ key: ObjectKey) {
-    guard seen.insert(Row(entity: table.entity.name, key: key)).inserted else { return }
-    rows.append((table, key))
-  }
-
+extension SQLTouchedRows<EntityTable> {
   /// The rows as they are now, to be read before the commit; those that triggers have noted too. Where a
   /// policy would hide some of them it fails: they would look deleted.
   mutating func images(

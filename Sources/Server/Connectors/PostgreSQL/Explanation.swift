@@ -27,7 +27,8 @@ struct Explanation {
     guard error.isRaised else { return named }
     let isElsewhere = !error.table.isEmpty && !isOwn(error)
     return named.adding(
-      attribute: isElsewhere ? nil : attribute(error.column)?.name, detail: word(error.detail),
+      attribute: isElsewhere ? nil : words.attribute(error.column)?.name,
+      detail: word(error.detail),
       hint: word(error.hint))
   }
 
@@ -48,7 +49,7 @@ struct Explanation {
     guard error.stateClass != "P0", !error.isRaised else {
       return Refusal(code: code, message: error.message)
     }
-    let attribute = isOwn(error) ? attribute(error.column) : nil
+    let attribute = isOwn(error) ? words.attribute(error.column) : nil
     return Refusal(
       code: code, message: error.message.hasSuffix(".") ? error.message : "\(error.message).",
       attribute: attribute?.name)
@@ -60,37 +61,24 @@ struct Explanation {
   }
 
   private func notNull(_ error: PostgreSQLError) -> Refusal {
-    guard isOwn(error), let attribute = attribute(error.column) else {
+    guard isOwn(error), let attribute = words.attribute(error.column) else {
       return Refusal(
         code: 412, message: "\(error.table).\(error.column) must have a value.")
     }
-    return Refusal(
-      code: 412, message: "\(attribute.name) must have a value.", attribute: attribute.name)
+    return words.notNull(attribute)
   }
 
   private func unique(_ error: PostgreSQLError) -> Refusal {
     guard isOwn(error), let columns = table?.schema.uniqueKeys[error.constraint] else {
       return plain(error)
     }
-    let attributes = columns.compactMap(attribute)
-    guard attributes.count == columns.count, !attributes.isEmpty else { return plain(error) }
-    let shown = attributes.map { "\($0.name) \(intended($0).shown)" }.joined(separator: " and ")
-    return Refusal(
-      code: 412, message: "There is a \(operation.entity.name) with \(shown) already.",
-      attribute: attributes[0].name)
+    return words.unique(columns) ?? plain(error)
   }
 
   private func check(_ error: PostgreSQLError) -> Refusal {
-    let rule = table?.schema.checks[error.constraint] ?? error.constraint
-    let words = Set(
-      rule.lowercased().split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init))
-    let named = operation.entity.attributes.filter { words.contains($0.column.lowercased()) }
-    let attribute = named.count == 1 ? named[0] : nil
-    let value = attribute.map { " (\($0.name) is \(intended($0).shown))" } ?? ""
-    return Refusal(
-      code: 412,
-      message: "The rule \(rule) of \(table?.schema.name.description ?? error.table) is not met"
-        + "\(value).", attribute: attribute?.name)
+    words.check(
+      table?.schema.checks[error.constraint] ?? error.constraint,
+      of: table?.schema.name.description ?? error.table)
   }
 
   private func foreignKey(_ error: PostgreSQLError) -> Refusal {
@@ -100,33 +88,12 @@ struct Explanation {
     }
     guard let table, let foreign = found?.first else { return plain(error) }
     if foreign.child == table.schema.name, operation.kind != .delete,
-      let refusal = missingParent(foreign)
+      let refusal = words.missingParent(foreign.childColumns, in: foreign.parent.description)
     {
       return refusal
     }
-    return foreign.parent == table.schema.name ? leftChild(foreign, table) : plain(error)
-  }
-
-  private func missingParent(_ foreign: CatalogueForeignKey) -> Refusal? {
-    let attributes = foreign.childColumns.compactMap(attribute)
-    guard attributes.count == foreign.childColumns.count, !attributes.isEmpty else { return nil }
-    let shown = attributes.map { "\($0.name) \(intended($0).shown)" }.joined(separator: ", ")
-    let verb = attributes.count == 1 ? "does" : "do"
-    return Refusal(
-      code: 412, message: "\(shown) \(verb) not exist in \(foreign.parent).",
-      attribute: attributes[0].name)
-  }
-
-  private func leftChild(_ foreign: CatalogueForeignKey, _ table: EntityTable) -> Refusal {
-    let name = "\(operation.entity.name) \(operation.key?.text ?? "")"
-    let rows = count(foreign, table)
-    let number =
-      switch rows {
-      case nil: "rows of \(foreign.child) refer"
-      case "1": "1 row of \(foreign.child) refers"
-      case let rows?: "\(rows) rows of \(foreign.child) refer"
-      }
-    return Refusal(code: 412, message: "\(name) is still needed: \(number) to it.")
+    guard foreign.parent == table.schema.name else { return plain(error) }
+    return words.stillNeeded(by: foreign.child.description, count: count(foreign, table))
   }
 
   /// How many rows refer to the operation's own; nil where that cannot be told.
@@ -142,21 +109,13 @@ struct Explanation {
     do { return try connection.value(sql, parameters) } catch { return nil }
   }
 
-  private func attribute(_ column: String) -> Attribute? {
-    operation.entity.attributes.first { $0.column == column }
-  }
-
-  /// The value that the row was to have.
-  private func intended(_ attribute: Attribute) -> AttributeValue {
-    guard let position = operation.entity.position(of: attribute.name) else { return .null }
-    if let value = operation.changed[position] { return value }
-    guard let key = operation.key else { return .null }
-    if let place = operation.entity.key.firstIndex(of: position) {
-      return key.values(of: operation.entity)?[place] ?? .null
+  private var words: SQLRefusalWords {
+    SQLRefusalWords(operation) { position in
+      guard let key = operation.key, let table, let parameters = table.parameters(of: key),
+        let rows = try? connection.rows(table.select + table.whereKey, parameters),
+        rows.count == 1
+      else { return nil }
+      return table.columns[position].value(rows.text(0, position))
     }
-    guard let table, let parameters = table.parameters(of: key),
-      let rows = try? connection.rows(table.select + table.whereKey, parameters), rows.count == 1
-    else { return .null }
-    return table.columns[position].value(rows.text(0, position)) ?? .null
   }
 }

@@ -62,23 +62,23 @@ extension PostgreSQLConnector {
 
   /// A row that two lanes touched is read again: which of them changed it last nobody knows.
   private func readBack(_ results: inout [PerformResult], _ ends: [Lane.Result], _ shared: Lanes) {
-    var lanesOf: [TouchedRows.Row: Set<Int>] = [:]
+    var lanesOf: [SQLTouchedRow: Set<Int>] = [:]
     for (lane, places) in shared.places.enumerated() {
       for place in places {
         guard case .done(_, let touched) = results[place] else { continue }
         for image in touched {
-          lanesOf[TouchedRows.Row(entity: image.entity, key: image.key), default: []].insert(lane)
+          lanesOf[SQLTouchedRow(entity: image.entity, key: image.key), default: []].insert(lane)
         }
       }
     }
     let common = lanesOf.filter { $0.value.count > 1 }.keys
     guard !common.isEmpty else { return }
-    var images: [TouchedRows.Row: RowImage] = [:]
+    var images: [SQLTouchedRow: RowImage] = [:]
     do throws(ConnectorError) {
       for (name, rows) in Dictionary(grouping: common, by: \.entity) {
         guard let entity = settings.package.entity(named: name) else { continue }
         for image in try read(entity, keys: rows.map(\.key)) {
-          images[TouchedRows.Row(entity: name, key: image.key)] = image
+          images[SQLTouchedRow(entity: name, key: image.key)] = image
         }
       }
     } catch {
@@ -91,7 +91,7 @@ extension PostgreSQLConnector {
       results[index] = .done(
         outcomes,
         touched: touched.compactMap { image in
-          let row = TouchedRows.Row(entity: image.entity, key: image.key)
+          let row = SQLTouchedRow(entity: image.entity, key: image.key)
           return common.contains(row) ? images[row] : image
         })
     }

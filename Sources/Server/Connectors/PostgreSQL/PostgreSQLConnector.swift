@@ -20,7 +20,7 @@ public final class PostgreSQLConnector: Connector {
   }
 
   let settings: Settings
-  let attempts = Attempts()
+  let attempts = SQLAttempts()
   /// Of all connections that perform.
   let own = OwnTransactions()
   /// Connections beside the first one that performs, made when they are first needed.

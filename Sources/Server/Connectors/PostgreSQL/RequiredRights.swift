@@ -1,3 +1,4 @@
+import FerryConnector
 import FerryModel
 import FerryPostgreSQL
 
@@ -44,7 +45,7 @@ struct RequiredRights: Sendable {
     var sequences: [Right] = []
     for entity in package.served.entities where !entity.isOperation {
       guard let name = TableName(entity.table) else { continue }
-      needed[name, default: ([], [])].privileges.formUnion(RequiredRights.privileges(entity))
+      needed[name, default: ([], [])].privileges.formUnion(SQLRights.privileges(entity))
       needed[name]?.entities.append(entity.name)
       guard entity.operations.contains(.create) else { continue }
       for sequence in try RequiredRights.sequences(name, connection) {
@@ -54,7 +55,7 @@ struct RequiredRights: Sendable {
             purpose: "it numbers new rows of \(entity.name)"))
       }
     }
-    for name in RequiredRights.parentsThatDecide(package) {
+    for name in SQLRights.parentsThatDecide(package).compactMap({ TableName($0.table) }) {
       needed[name]?.privileges.insert("UPDATE")
     }
     let tables = needed.sorted { $0.key.quoted < $1.key.quoted }.map { name, need in
@@ -69,32 +70,6 @@ struct RequiredRights: Sendable {
     rights =
       schemas + tables + sequences
       + RequiredRights.own(remembersOperations: remembersOperations, captures: captures)
-  }
-
-  /// A row is locked before it is changed or deleted, for which UPDATE is needed.
-  private static func privileges(_ entity: Entity) -> Set<String> {
-    var privileges: Set<String> = ["SELECT"]
-    if entity.operations.contains(.create) { privileges.insert("INSERT") }
-    if entity.operations.contains(.update) { privileges.insert("UPDATE") }
-    if entity.operations.contains(.delete) { privileges.formUnion(["UPDATE", "DELETE"]) }
-    return privileges
-  }
-
-  /// Rows that decide the partition of rows which devices change are locked while that is judged.
-  private static func parentsThatDecide(_ package: Package) -> Set<TableName> {
-    var names: Set<TableName> = []
-    for entity in package.served.entities where !entity.operations.isEmpty {
-      var child = entity
-      var seen: Set<String> = []
-      while case .through(let name)? = child.partition, seen.insert(child.name).inserted,
-        let relationship = child.relationships.first(where: { $0.name == name }),
-        let parent = package.entity(named: relationship.target)
-      {
-        if let table = TableName(parent.table) { names.insert(table) }
-        child = parent
-      }
-    }
-    return names
   }
 
   /// Sequences of which defaults take numbers; those of identities need no right.

@@ -1,19 +1,8 @@
+import FerryConnector
 import FerryPostgreSQL
 
-/// What an error of PostgreSQL says of an operation, by its SQLSTATE. Asked for before COMMIT was
-/// sent; afterwards only an answer tells.
-enum Verdict: Equatable {
-  /// The business says no: it would say so again.
-  case refused
-  /// The right to do it is missing: a row's policy, or a grant.
-  case forbidden
-  /// Nothing was done; others were in the way.
-  case conflict
-  /// Nothing was done; the same may succeed later.
-  case notDone
-  /// Nothing was done, and it is not known that trying helps.
-  case odd
-
+extension SQLVerdict {
+  /// By its SQLSTATE.
   init(_ error: PostgreSQLError) {
     guard error.kind == .server else {
       self = .notDone
@@ -32,7 +21,4 @@ enum Verdict: Equatable {
       }
     }
   }
-
-  /// How often an operation is tried before the user is told.
-  static let tries: Int = 10
 }

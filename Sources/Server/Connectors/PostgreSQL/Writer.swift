@@ -1,7 +1,6 @@
 import FerryConnector
 import FerryModel
 import FerryPostgreSQL
-import Synchronization
 
 /// The connection that performs, one group per transaction or several, each in a savepoint.
 final class Writer {
@@ -9,7 +8,7 @@ final class Writer {
   private let settings: PostgreSQLConnector.Settings
   private(set) var tables: EntityTables
   private let capture: Capture
-  private let attempts: Attempts
+  private let attempts: SQLAttempts
   private let leadership: Leadership?
   /// Where one is there a savepoint cannot show whether a group is whole: each commits alone.
   private var hasDeferrableRules: Bool = true
@@ -23,7 +22,7 @@ final class Writer {
 
   init(
     _ connection: PostgreSQLConnection, _ settings: PostgreSQLConnector.Settings,
-    _ attempts: Attempts, _ leadership: Leadership?, _ own: OwnTransactions
+    _ attempts: SQLAttempts, _ leadership: Leadership?, _ own: OwnTransactions
   ) throws(PostgreSQLError) {
     self.settings = settings
     self.attempts = attempts
@@ -165,7 +164,7 @@ final class Writer {
       }
       rollBack()
       // A rule that speaks at the commit: it is about the group that is there alone.
-      if effective.count == 1, Verdict(error) == .refused,
+      if effective.count == 1, SQLVerdict(error) == .refused,
         case .done(let outcomes, _) = results[lastEffective]
       {
         var answers = results
@@ -252,7 +251,7 @@ final class Writer {
       return PerformResult.refused(refusal, at: index, of: group.count)
     case .failed(let error): return .notDone(reason: error.description)
     case .database(let error):
-      if Verdict(error) == .conflict { hasConflicted = true }
+      if SQLVerdict(error) == .conflict { hasConflicted = true }
       guard connection.isOpen, connection.isInTransaction else { return failed(error) }
       if let refusal = refusal(error, operation) {
         attempts.forget(group.map(\.id))
@@ -265,7 +264,7 @@ final class Writer {
   /// Nil where the same is to be tried again.
   private func refusal(_ error: PostgreSQLError, _ operation: ConnectorOperation) -> Refusal? {
     let table = try? tables.table(of: operation.entity)
-    switch Verdict(error) {
+    switch SQLVerdict(error) {
     case .refused: return Explanation(operation, table, connection).refusal(error)
     case .forbidden where error.isRaised:
       return Explanation(operation, table, connection).refusal(error)
@@ -274,19 +273,9 @@ final class Writer {
       return Refusal(
         code: 403,
         message: "The business database does not allow this change of \(operation.entity.name).")
-    case .notDone: return nil
-    case .conflict:
-      guard attempts.count(operation.id) >= Verdict.tries else { return nil }
-      return Refusal(
-        code: 409,
-        message: "\(operation.entity.name) is being changed by others again and again. Try it "
-          + "again later.")
-    case .odd:
-      guard attempts.count(operation.id) >= Verdict.tries else { return nil }
-      return Refusal(
-        code: 500,
-        message: "The business database cannot do this: \(error.message) "
-          + "(SQLSTATE \(error.sqlState)).")
+    case .notDone, .conflict, .odd:
+      return SQLVerdict(error).refusal(
+        of: operation, "\(error.message) (SQLSTATE \(error.sqlState))", attempts)
     }
   }
 
@@ -314,7 +303,7 @@ final class Writer {
   /// A group while it is performed, and the rows that it changed.
   private final class GroupWork: SQLGroupWork {
     private let writer: Writer
-    var touched = TouchedRows()
+    var touched = SQLTouchedRows<EntityTable>()
     /// The one that was performed last.
     private(set) var last: ConnectorOperation?
     /// What claimed operations came to, to be noted with the last statements of the group.
@@ -350,37 +339,17 @@ final class Writer {
       let key = try SQLOperationWork(
         operation, PostgreSQLDialect(operation, table, writer.tables, connection)
       ).perform()
-      touched.note(table, key)
+      touched.note(table.entity, table, key)
       return key
     }
 
     func touch(_ operation: ConnectorOperation, _ key: ObjectKey) throws(Interruption) {
       last = operation
-      touched.note(try table(of: operation.entity), key)
+      touched.note(operation.entity, try table(of: operation.entity), key)
     }
 
     private func table(of entity: Entity) throws(Interruption) -> EntityTable {
       do { return try writer.tables.table(of: entity) } catch { throw .failed(error) }
     }
-  }
-}
-
-/// How often operations were tried without an answer for their users, on any connection.
-final class Attempts: Sendable {
-  private let counts = Mutex<[OperationID: Int]>([:])
-  /// More than wait at one time; beyond it the count begins anew.
-  private static let most: Int = 10_000
-
-  /// Counts one more try.
-  func count(_ id: OperationID) -> Int {
-    counts.withLock { counts in
-      if counts.count >= Attempts.most { counts = [:] }
-      counts[id, default: 0] += 1
-      return counts[id] ?? 1
-    }
-  }
-
-  func forget(_ ids: [OperationID]) {
-    counts.withLock { counts in for id in ids { counts[id] = nil } }
   }
 }

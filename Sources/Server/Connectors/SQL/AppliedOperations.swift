@@ -1,5 +1,4 @@
 import FerryConnector
-import FerryJSON
 import FerryModel
 import FerrySQLite
 
@@ -34,7 +33,7 @@ enum AppliedOperations {
   static func claim(
     _ operation: ConnectorOperation, _ connection: Connection
   ) throws(SQLiteError) -> OperationClaim {
-    let hash = hash(operation)
+    let hash = operation.contentHash
     try connection.run(
       """
       INSERT INTO ferry_applied (operation, hash, result) VALUES (?, ?, '') ON CONFLICT DO NOTHING
@@ -69,23 +68,5 @@ enum AppliedOperations {
       outcomes.append(result?.text.map { .accepted(key: ObjectKey(text: $0)) })
     }
     return outcomes
-  }
-
-  /// FNV-1a over what the operation says: it tells two forms of one change apart, it guards
-  /// against nobody.
-  static func hash(_ operation: ConnectorOperation) -> String {
-    var writer = JSONWriter()
-    writer.beginArray()
-    writer.string(operation.entity.name)
-    writer.string(operation.kind.rawValue)
-    writer.string(operation.key?.text ?? "")
-    for (position, value) in operation.changed.sorted(by: { $0.key < $1.key }) {
-      writer.string(operation.entity.attributes[position].name)
-      writer.value(value)
-    }
-    writer.endArray()
-    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-    for byte in writer.bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-    return String(hash, radix: 16)
   }
 }

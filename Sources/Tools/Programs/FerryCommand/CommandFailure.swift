@@ -5,6 +5,7 @@ import FerryGenerator
 import FerryHTTPClient
 import FerryIssuers
 import FerryJSON
+import FerryMariaDB
 import FerryOData
 import FerryODataClient
 import FerryOpenID
@@ -113,4 +114,5 @@ extension GeneratorError: ExplainedError {}
 extension ODataClientError: ExplainedError {}
 extension PasswordError: ExplainedError {}
 extension PostgreSQLError: ExplainedError {}
+extension MariaDBError: ExplainedError {}
 extension TransportError: ExplainedError {}

@@ -1,5 +1,7 @@
 import FerryArguments
 import FerryGenerator
+import FerryMariaDB
+import FerryMariaDBReading
 import FerryODataReading
 import FerryOpenAPIReading
 import FerryPostgreSQL
@@ -10,6 +12,7 @@ import Foundation
 enum DatabaseAddress {
   case sqlite(path: String)
   case postgreSQL(PostgreSQLAddress)
+  case mariaDB(MariaDBAddress)
   /// The address of the service document.
   case odata(String)
   /// The address of a service's description by OpenAPI.
@@ -17,11 +20,18 @@ enum DatabaseAddress {
 
   /// What the options' texts show.
   static let forms =
-    "sqlite:<file>, postgres:<database>, odata:<http address> or openapi:<http address>"
+    "sqlite:<file>, postgres:<database>, mariadb:<database>, odata:<http address> or "
+    + "openapi:<http address>"
 
   init(_ text: String) throws(UsageError) {
     if PostgreSQLAddress.isAddress(text) {
       do { self = .postgreSQL(try PostgreSQLAddress(text)) } catch {
+        throw UsageError(error.message, hint: error.hint)
+      }
+      return
+    }
+    if MariaDBAddress.isAddress(text) {
+      do { self = .mariaDB(try MariaDBAddress(text)) } catch {
         throw UsageError(error.message, hint: error.hint)
       }
       return
@@ -56,6 +66,7 @@ enum DatabaseAddress {
     switch self {
     case .sqlite(let path): "sqlite:\(path)"
     case .postgreSQL(let address): address.text
+    case .mariaDB(let address): address.text
     case .odata(let address): "odata:\(address)"
     case .openAPI(let address): "openapi:\(address)"
     }
@@ -65,7 +76,7 @@ enum DatabaseAddress {
   var absolute: String {
     switch self {
     case .sqlite(let path): "sqlite:\(URL(filePath: path).standardizedFileURL.path)"
-    case .postgreSQL, .odata, .openAPI: text
+    case .postgreSQL, .mariaDB, .odata, .openAPI: text
     }
   }
 
@@ -74,6 +85,7 @@ enum DatabaseAddress {
     switch self {
     case .sqlite(let path): path
     case .postgreSQL(let address): address.text
+    case .mariaDB(let address): address.text
     case .odata(let address), .openAPI(let address): address
     }
   }
@@ -83,6 +95,7 @@ enum DatabaseAddress {
     switch self {
     case .sqlite(let path): TextFile.stem(of: path)
     case .postgreSQL(let address): address.database
+    case .mariaDB(let address): address.database
     case .odata(let address): address.split(separator: "/").last.map(String.init) ?? "Service"
     case .openAPI: "Service"
     }
@@ -92,6 +105,7 @@ enum DatabaseAddress {
     switch self {
     case .sqlite(let path): try SchemaReader.read(path: path)
     case .postgreSQL(let address): try PostgreSQLSchema.read(address, allValues: allValues)
+    case .mariaDB(let address): try MariaDBSchema.read(address, allValues: allValues)
     case .odata(let address): try await ODataSchema.read(address)
     case .openAPI(let address): try await OpenAPIReading.read(address).schema
     }

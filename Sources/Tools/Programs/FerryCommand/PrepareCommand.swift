@@ -34,7 +34,9 @@ enum PrepareCommand: Subcommand {
 
     A SQLite database gets the tables ferry_change, ferry_mark and ferry_database, and triggers
     whose names begin with ferry_. Remove them only with --remove: a trigger without its table
-    would stop every write. --operations and --role are for PostgreSQL.
+    would stop every write. A MariaDB database gets the same tables with ferry_applied and
+    ferry_leader, and triggers whose names begin with ferry_. --operations and --role are for
+    PostgreSQL and MariaDB; there a role is written as name@host.
 
     The model must fit the database. --remove does nothing while a ferryd serves the database.
 
@@ -59,6 +61,7 @@ enum PrepareCommand: Subcommand {
     switch address {
     case .sqlite(let path): return try prepare(package, path, arguments)
     case .postgreSQL(let address): return try prepare(package, address, arguments)
+    case .mariaDB(let address): return try prepare(package, address, arguments)
     case .odata, .openAPI:
       throw UsageError(
         "a service needs no preparation",
@@ -77,12 +80,12 @@ enum PrepareCommand: Subcommand {
           hint: "--remove takes everything away. Leave out one of them.")
       }
       if case .sqlite = address {
-        throw UsageError("--\(name) is for PostgreSQL", hint: "Leave it out.")
+        throw UsageError("--\(name) is for PostgreSQL and MariaDB", hint: "Leave it out.")
       }
     }
   }
 
-  private static func requireFit(
+  static func requireFit(
     _ package: Package, _ database: String, _ mismatches: [String]
   ) throws(GeneratorError) {
     guard !mismatches.isEmpty else { return }
@@ -133,7 +136,7 @@ enum PrepareCommand: Subcommand {
   }
 
   /// A script for an administrator: what it shows is what it does.
-  private static func show(_ statements: [String], before: String = "") throws(GeneratorError) {
+  static func show(_ statements: [String], before: String = "") throws(GeneratorError) {
     let script = before + statements.map { "\($0);" }.joined(separator: "\n")
     guard script.split(separator: "\n").allSatisfy({ Terminal.harmless(String($0)) == $0 }) else {
       throw GeneratorError(
@@ -155,12 +158,14 @@ enum PrepareCommand: Subcommand {
     let role = try arguments.value("role")
     let isRemoval = arguments.flag("remove")
     let connection: PostgreSQLConnection
-    let preparation: Preparation
+    let preparation: FerryPostgreSQLConnector.Preparation
     var isServed = false
     do throws(PostgreSQLError) {
       connection = try PostgreSQLConnection(address)
-      if isRemoval, !arguments.flag("print") { isServed = try Preparation.isServed(connection) }
-      preparation = try Preparation(
+      if isRemoval, !arguments.flag("print") {
+        isServed = try FerryPostgreSQLConnector.Preparation.isServed(connection)
+      }
+      preparation = try FerryPostgreSQLConnector.Preparation(
         package, connection, level: arguments.flag("operations") ? .operations : .all,
         role: role)
     } catch { throw unchanged(address, error) }

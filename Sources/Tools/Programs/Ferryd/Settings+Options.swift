@@ -19,8 +19,8 @@ extension Settings {
     CommandOption("port", "N", "the port (default 8080; 0 lets the system choose)"),
     CommandOption(
       "database", "ADDRESS",
-      "the business database of all models, sqlite:FILE, postgres:DATABASE or odata:ADDRESS (default: "
-        + "each model's source)"),
+      "the business database of all models, sqlite:FILE, postgres:DATABASE, mariadb:DATABASE or "
+        + "odata:ADDRESS (default: each model's source)"),
     CommandOption(
       "connections-file", "FILE",
       "named connections to databases and services, with credentials and limits, for models that name "

@@ -1,0 +1,53 @@
+/// What MariaDB answered, or why it did not, when something was asked of it.
+public struct MariaDBError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// Where the request ended.
+  public enum Kind: Sendable, Equatable {
+    /// The address cannot be used; nothing was asked.
+    case address
+    /// There is no connection, or it was lost on the way.
+    case connection
+    /// The server answered with an error.
+    case server
+  }
+
+  public let kind: Kind
+  /// The server's number of the error; 0 where the server did not answer.
+  public let number: Int
+  /// Five characters; empty where the server did not answer.
+  public let sqlState: String
+  /// The server's own sentence, or what happened to the connection.
+  public let message: String
+  /// Our advice; empty where there is none.
+  public let hint: String
+
+  public init(
+    _ kind: Kind, number: Int = 0, sqlState: String = "", message: String, hint: String = ""
+  ) {
+    self.kind = kind
+    self.number = number
+    self.sqlState = sqlState
+    self.message = message
+    self.hint = hint
+  }
+
+  /// The first two characters of `sqlState`; empty where there is none.
+  public var stateClass: String { String(sqlState.prefix(2)) }
+
+  /// Whether the server did not answer: nobody knows what became of what was sent.
+  public var isLost: Bool { kind == .connection }
+
+  /// Whether a rule of the database's owner said it, with SIGNAL; then all words are the owner's.
+  public var isRaised: Bool { kind == .server && (number == 1644 || stateClass == "45") }
+
+  /// The names in the server's sentence that are quoted by `mark`, in their order.
+  public func names(quotedBy mark: Character = "`") -> [String] {
+    let parts = message.split(separator: mark, omittingEmptySubsequences: false)
+    return parts.enumerated().filter { $0.offset % 2 == 1 }.map { String($0.element) }
+  }
+
+  public var description: String {
+    let state = number == 0 ? "" : " (error \(number), SQLSTATE \(sqlState))"
+    let more = hint.isEmpty ? "" : " \(hint)"
+    return "\(message)\(state)\(message.hasSuffix(".") || more.isEmpty ? "" : ".")\(more)"
+  }
+}

@@ -1,0 +1,63 @@
+import CMariaDB
+
+/// The rows of an answer, all of them in memory.
+public struct MariaDBRows: Sendable {
+  /// By row and column, in their text form; nil for null.
+  public let texts: [[String?]]
+  /// How many rows the statement found to change, whether they had other values or not.
+  public let affected: Int
+
+  public var count: Int { texts.count }
+
+  /// The first value of the first row; nil where there is no row, or null.
+  public var first: String? { texts.first?.first ?? nil }
+}
+
+/// A row as it comes, for as long as it is the last one.
+struct RowReader {
+  let result: UnsafeMutablePointer<MYSQL_RES>
+
+  /// Nil behind the last row, or where the line broke.
+  func next() -> [String?]? {
+    guard let row = mysql_fetch_row(result), let lengths = mysql_fetch_lengths(result) else {
+      return nil
+    }
+    return (0..<Int(mysql_num_fields(result))).map { column in
+      row[column].map { start in
+        String(
+          decoding: UnsafeRawBufferPointer(start: start, count: Int(clamping: lengths[column])),
+          as: UTF8.self)
+      }
+    }
+  }
+}
+
+/// A name as SQL takes it, whatever stands in it.
+public func quotedName(_ name: String) -> String {
+  "`" + name.split(separator: "`", omittingEmptySubsequences: false).joined(separator: "``") + "`"
+}
+
+/// A text as SQL takes it, in whatever mode the server is: one with a backslash is written in digits.
+public func quotedText(_ text: String) -> String {
+  guard !text.utf8.contains(0x5C) else { return "_utf8mb4 " + quotedBytes(Array(text.utf8)) }
+  return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
+    + "'"
+}
+
+/// Bytes as SQL takes them.
+public func quotedBytes(_ bytes: [UInt8]) -> String {
+  let digits = Array("0123456789ABCDEF".utf8)
+  let size = bytes.count.multipliedReportingOverflow(by: 2).partialValue
+  return String(unsafeUninitializedCapacity: size + 3) { target in
+    target[0] = UInt8(ascii: "x")
+    target[1] = UInt8(ascii: "'")
+    var place = 2
+    for byte in bytes {
+      target[place] = digits[Int(byte >> 4)]
+      target[place + 1] = digits[Int(byte & 15)]
+      place += 2
+    }
+    target[place] = UInt8(ascii: "'")
+    return place + 1
+  }
+}
