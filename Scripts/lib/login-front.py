@@ -5,9 +5,11 @@
 
 It prints "ready <port>", lets in FERRY with the password of the environment variable FRONT_PASSWORD
 (Basic) and users with a token that it gave (Bearer), and passes their requests on. POST /token gives a
-token for the user whom a signed statement names (RFC 7523), where that user is known. POST
-/front/allow/<user> and /front/deny/<user> change who is known; GET /front/log has a line for each
-change: who, method and path. It needs no login itself: only the check knows it.
+token for the user whom a signed statement names (RFC 7523), where that user is known; and one for FERRY with
+client credentials. POST /front/allow/<user> and /front/deny/<user> change who is known; GET /front/log
+has a line for each change: who, method and path; GET /front/tokens counts tokens for FERRY. Behind POST
+/front/hold a create is passed on and its answer kept back, until POST /front/release. These need no
+login: only the check knows them.
 """
 import base64
 import http.client
@@ -22,7 +24,12 @@ import urllib.parse
 BACK = urllib.parse.urlsplit(sys.argv[2])
 TECHNICAL = "Basic " + base64.b64encode(
     f"FERRY:{os.environ['FRONT_PASSWORD']}".encode()).decode()
-known, tokens, log = set(), {}, []
+# RFC 6749: the secret is percent-encoded before it is joined.
+CLIENT = "Basic " + base64.b64encode(
+    ("FERRY:" + urllib.parse.quote(os.environ["FRONT_PASSWORD"], safe="")).encode()).decode()
+known, tokens, log, given = {"FERRY"}, {}, [], []
+released = threading.Event()
+released.set()
 lock = threading.Lock()
 
 
@@ -75,6 +82,8 @@ class Front(http.server.BaseHTTPRequestHandler):
         line.request(self.command, self.path, body or None, headers)
         found = line.getresponse()
         content = found.read()
+        if self.command == "POST":
+            released.wait()
         keep = [(name, value) for name, value in found.getheaders()
                 if name.lower() not in ("connection", "content-length", "transfer-encoding", "server",
                                         "date")]
@@ -83,8 +92,14 @@ class Front(http.server.BaseHTTPRequestHandler):
         self.answer(found.status, content.replace(back.encode(), front.encode()), keep)
 
     def token(self, form):
-        statement = form.get("assertion", [""])[0]
-        user = part(statement, 1)["sub"]
+        if form.get("grant_type") == ["client_credentials"]:
+            if self.headers.get("Authorization") != CLIENT:
+                return self.answer(401, b'{"error": "invalid_client"}')
+            user = "FERRY"
+            with lock:
+                given.append(user)
+        else:
+            user = part(form.get("assertion", [""])[0], 1)["sub"]
         with lock:
             if user not in known:
                 return self.answer(400, b'{"error": "invalid_grant"}')
@@ -100,7 +115,11 @@ class Front(http.server.BaseHTTPRequestHandler):
                 known.add(words[3])
             elif words[2] == "deny":
                 known.discard(words[3])
-            text = "\n".join(log)
+            elif words[2] == "hold":
+                released.clear()
+            elif words[2] == "release":
+                released.set()
+            text = str(len(given)) if words[2] == "tokens" else "\n".join(log)
         self.answer(200, text.encode())
 
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_MERGE = do_HEAD = work

@@ -6,7 +6,7 @@
 
 The objects are shelves and items; an item is on a shelf. A change needs the ETag of the item
 (`If-Match`), and each change makes another one. GET /log tells each change that was done, one a line.
-POST /others/<id>/<stock> is a change by somebody else. A stock below zero is refused by a rule.
+POST /others/<id>/<stock> is a change by somebody else. POST /forget forgets the numbers of requests. A stock below zero is refused by a rule.
 """
 import hashlib
 import socket
@@ -190,6 +190,15 @@ def delete_item(item_id: int, if_match: Annotated[str | None, Header()] = None):
         database.execute("DELETE FROM item WHERE id = ?", (item_id,))
         database.commit()
         log.append("DELETE %d" % item_id)
+
+
+@app.post("/forget", include_in_schema=False)
+def forget():
+    """The numbers of requests are known no more."""
+    with lock:
+        database.execute("DELETE FROM answered")
+        database.commit()
+    return PlainTextResponse("done")
 
 
 @app.get("/log", include_in_schema=False)

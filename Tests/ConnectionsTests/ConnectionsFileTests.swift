@@ -165,7 +165,7 @@ struct ConnectionsFileTests {
     let examples = page.components(separatedBy: "```json\n").dropFirst().compactMap {
       $0.components(separatedBy: "```").first
     }
-    #expect(examples.count == 3)
+    #expect(examples.count == 4)
     let folder = try TemporaryFolder()
     let key = try folder.write("key.pem", TokenTests.key)
     for example in examples {

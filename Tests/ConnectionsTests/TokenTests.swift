@@ -12,7 +12,7 @@ import Testing
 @testable import FerryConnections
 
 /// A service that gives tokens, in memory.
-private final class TokenService: Transport {
+final class TokenService: Transport {
   struct State {
     var status = 200
     var body = #"{"access_token": "t-1", "token_type": "Bearer", "expires_in": 300}"#
@@ -50,7 +50,7 @@ private final class TokenService: Transport {
   }
 }
 
-private final class BytesBody: TransportBody {
+final class BytesBody: TransportBody {
   private let bytes: Mutex<[UInt8]?>
   init(_ bytes: [UInt8]) { self.bytes = Mutex(bytes) }
   func next() async throws(TransportError) -> [UInt8]? {
@@ -62,7 +62,7 @@ private final class BytesBody: TransportBody {
   func cancel() {}
 }
 
-private final class HandClock: WorldClock {
+final class HandClock: WorldClock {
   private let time = Mutex(Duration.seconds(1_000))
   var now: Timestamp { moment }
   var uptime: Duration { time.withLock { $0 } }

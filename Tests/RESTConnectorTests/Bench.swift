@@ -23,6 +23,7 @@ final class Bench: Sendable {
   let service = FakeService()
   let clock = HandClock()
   private let mapping: String
+  private let users: (any CredentialSource)?
   private let thread = ThreadExecutor(name: "connector")
   private let connector: Mutex<RESTConnector>
   private let operations = Mutex(0)
@@ -64,24 +65,31 @@ final class Bench: Sendable {
       + "\(entity("Order", "orders"))}}"
   }
 
-  init(_ rows: [FakeService.Row] = [], _ mapping: String = Bench.text()) throws {
+  /// `users`: who gives the credentials of users, as whom changes are sent then.
+  init(
+    _ rows: [FakeService.Row] = [], _ mapping: String = Bench.text(),
+    users: (any CredentialSource)? = nil
+  ) throws {
     self.mapping = mapping
-    let made = try Bench.connection(service, clock, mapping)
+    self.users = users
+    let made = try Bench.connection(service, clock, mapping, users)
     connector = Mutex(RESTConnector(made, package: Bench.package))
     service.change { state in for row in rows { state.rows["items"]?[row.id] = row } }
   }
 
   private static func connection(
-    _ service: FakeService, _ clock: HandClock, _ mapping: String
+    _ service: FakeService, _ clock: HandClock, _ mapping: String,
+    _ users: (any CredentialSource)?
   ) throws -> RESTConnection {
     try RESTConnection(
       FakeService.root, mapping: try RESTMapping(Array(mapping.utf8), for: package), folder: "/",
-      world: World(clock: clock, chance: NoChance(), log: SilentLog()), transport: service)
+      world: World(clock: clock, chance: NoChance(), log: SilentLog()),
+      credentials: users, sendsAsUser: users != nil, transport: service)
   }
 
   /// Another process, which knows nothing of this one.
   func restart() throws {
-    let made = try Bench.connection(service, clock, mapping)
+    let made = try Bench.connection(service, clock, mapping, users)
     connector.withLock { $0 = RESTConnector(made, package: Bench.package) }
   }
 
@@ -167,7 +175,7 @@ final class Bench: Sendable {
 
   func operation(
     _ kind: OperationKind, _ entity: Entity, _ key: Int64?, _ changed: [Int: AttributeValue] = [:],
-    base: [Int: AttributeValue] = [:], judge: RowJudge? = nil
+    base: [Int: AttributeValue] = [:], judge: RowJudge? = nil, user: String? = nil
   ) -> ConnectorOperation {
     let number = operations.withLock { number in
       number += 1
@@ -176,7 +184,7 @@ final class Bench: Sendable {
     let id = String(repeating: "0", count: 32 - number.count) + number
     return ConnectorOperation(
       id: OperationID(id)!, entity: entity, kind: kind, key: key.map { ObjectKey([.integer($0)]) },
-      changed: changed, base: base, judge: judge)
+      changed: changed, base: base, judge: judge, user: user)
   }
 
   /// Of item 1, from 5 to 6.

@@ -216,6 +216,7 @@ enum StateColumns {
     "operation.new_key": "Operations",
     "operation.claimed_by": "Operations",
     "operation.mark": "Operations",
+    "operation.sent_at": "Operations",
     "operation.may_have_run": "Operations",
     "operation.package": "Operations",
     "operation.group_name": "Operations",

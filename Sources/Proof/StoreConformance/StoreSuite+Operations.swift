@@ -148,6 +148,26 @@ extension StoreSuite {
       proof.expectEqual(
         try proof.store.state(of: ids[2], user: "ada"), .answered, "the decision that was begun")
     },
+    StoreCase(
+      "When an operation was handed out first is known as long as it may have been performed"
+    ) {
+      proof in
+      let ids = [proof.newID(), proof.newID()]
+      _ = try proof.store.receive(ids.map { proof.operation($0) })
+      proof.expectEqual(try proof.store.operation(ids[0]).sentAt, nil, "before the first claim")
+      try proof.store.claim([(ids, try mark(proof.store))])
+      let first = try proof.store.operation(ids[0]).sentAt
+      proof.expect(first != nil, "the time of the first claim")
+      try proof.store.release([ids[0]], mayHaveRun: true)
+      try proof.store.release([ids[1]], mayHaveRun: false)
+      proof.expectEqual(try proof.store.operation(ids[1]).sentAt, nil, "it was not performed")
+      try proof.store.claim([(ids, try mark(proof.store))])
+      proof.expectEqual(try proof.store.operation(ids[0]).sentAt, first, "behind a second claim")
+      try proof.reopen()
+      let waiting = try proof.store.takeUp()
+      proof.expectEqual(waiting.first?.0.sentAt, first, "behind a restart")
+      proof.expectEqual(waiting.map(\.wasClaimed), [true, true], "what was claimed")
+    },
     StoreCase("A chain is finished when all of it is answered") { proof in
       let (store, ids) = (proof.store, (0..<3).map { _ in proof.newID() })
       _ = try store.receive([

@@ -1,4 +1,5 @@
 import FerryModel
+import FerryWorld
 
 /// What a business system must offer to take part.
 ///
@@ -134,14 +135,18 @@ public struct ConnectorOperation: Sendable, Equatable {
   /// The trace of the request that brought it, 32 hexadecimal digits; nil where the app did not trace.
   /// A connector gives it to the business system if that has a place for it.
   public var traceID: String?
+  /// When it was first handed to a connector, by the time of day; nil where nobody knows. After a
+  /// restart it says how old the number of a request is.
+  public var sentAt: Timestamp?
 
   public init(
     id: OperationID, entity: Entity, kind: OperationKind, key: ObjectKey?,
     changed: [Int: AttributeValue],
     base: [Int: AttributeValue], temporaryKey: ObjectKey? = nil,
     contents: [Int: ConnectorContent] = [:],
-    judge: RowJudge? = nil, user: String? = nil
+    judge: RowJudge? = nil, user: String? = nil, sentAt: Timestamp? = nil
   ) {
+    self.sentAt = sentAt
     self.id = id
     self.entity = entity
     self.kind = kind

@@ -42,6 +42,7 @@ public struct GivenKeys: Sendable {
       base: base, temporaryKey: operation.temporaryKey, contents: operation.contents,
       judge: operation.judge, user: operation.user)
     applied.traceID = operation.traceID
+    applied.sentAt = operation.sentAt
     return applied
   }
 

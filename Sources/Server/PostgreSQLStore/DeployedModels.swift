@@ -18,11 +18,11 @@ package final class DeployedModels {
       guard try line.rows("SELECT pg_catalog.to_regclass('ferry_store.deployed')").text(0, 0) != nil
       else { return [] }
       let rows = try line.rows(
-        "SELECT package, model, database FROM ferry_store.deployed ORDER BY package")
+        "SELECT package, model, database, mapping FROM ferry_store.deployed ORDER BY package")
       return (0..<rows.count).map { row in
         DeployedModel(
           package: rows.exact(row, 0) ?? "", model: Array((rows.exact(row, 1) ?? "").utf8),
-          database: rows.exact(row, 2) ?? "")
+          database: rows.exact(row, 2) ?? "", mapping: rows.exact(row, 3).map { Array($0.utf8) })
       }
     }
   }
@@ -34,12 +34,14 @@ package final class DeployedModels {
   static func keep(_ model: DeployedModel, _ line: Line) throws(StoreError) {
     _ = try line.rows(
       """
-      INSERT INTO ferry_store.deployed (package, model, database) VALUES ($1, $2, $3)
-      ON CONFLICT (package) DO UPDATE SET model = excluded.model, database = excluded.database
+      INSERT INTO ferry_store.deployed (package, model, database, mapping) VALUES ($1, $2, $3, $4)
+      ON CONFLICT (package) DO UPDATE SET model = excluded.model, database = excluded.database,
+        mapping = excluded.mapping
       """,
       [
         .exact(model.package), .exact(String(decoding: model.model, as: UTF8.self)),
         .exact(model.database),
+        model.mapping.map { .exact(String(decoding: $0, as: UTF8.self)) } ?? .null,
       ])
   }
 

@@ -95,7 +95,7 @@ extension PostgreSQLStore {
     for row in 0..<rows.count where !rows.isNull(row, 0) {
       arrived.append(try received(rows, row))
     }
-    arrivalCursor = rows.text(0, 7) ?? cursor
+    arrivalCursor = rows.text(0, 8) ?? cursor
     return arrived
   }
 

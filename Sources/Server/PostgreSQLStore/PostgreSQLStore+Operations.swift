@@ -2,6 +2,7 @@ import FerryModel
 import FerryPostgreSQL
 import FerryServer
 import FerryWire
+import FerryWorld
 
 extension PostgreSQLStore {
   package func known(_ ids: [OperationID]) throws(StoreError) -> [KnownOperation?] {
@@ -149,7 +150,8 @@ extension PostgreSQLStore {
 
   /// Columns of a received operation, as `received` reads them.
   static let received: String =
-    "o.sequence, o.device, o.user_name, o.claims, o.payload, o.may_have_run, o.roles"
+    "o.sequence, o.device, o.user_name, o.claims, o.payload, o.may_have_run, o.roles, "
+    + "o.sent_at"
 
   package func takeUp() throws(StoreError) -> [(ReceivedOperation, wasClaimed: Bool)] {
     let answers = try leadRows([
@@ -175,7 +177,7 @@ extension PostgreSQLStore {
     var waiting: [(ReceivedOperation, wasClaimed: Bool)] = []
     for row in 0..<rows.count {
       waiting.append(
-        (try received(rows, row), rows.text(row, 7) == OperationState.claimed.rawValue))
+        (try received(rows, row), rows.text(row, 8) == OperationState.claimed.rawValue))
     }
     return waiting
   }
@@ -209,7 +211,8 @@ extension PostgreSQLStore {
       sequence: sequence, device: device, user: user,
       roles: ClaimText.decodeRoles(rows.exact(row, 6) ?? ""),
       claims: ClaimText.decode(rows.exact(row, 3) ?? "{}"), operation: operation,
-      mayHaveRun: rows.flag(row, 5), bytes: payload.count)
+      mayHaveRun: rows.flag(row, 5), bytes: payload.count,
+      sentAt: rows.integer(row, 7).map { Timestamp(milliseconds: $0) })
   }
 
   package func state(
@@ -235,16 +238,22 @@ extension PostgreSQLStore {
     guard !marks.isEmpty else { return }
     try lead(
       """
-      UPDATE ferry_store.operation AS o SET state = 'claimed', claimed_by = $1, mark = n.mark
+      UPDATE ferry_store.operation AS o SET state = 'claimed', claimed_by = $1, mark = n.mark,
+        sent_at = coalesce(o.sent_at, $4)
       FROM unnest($2::text[], $3::int8[]) AS n(id, mark) WHERE o.id = n.id
-      """, [.text(era), .texts(marks.map(\.0)), .integers(marks.map(\.1))])
+      """,
+      [
+        .text(era), .texts(marks.map(\.0)), .integers(marks.map(\.1)),
+        .integer(world.clock.now.milliseconds),
+      ])
   }
 
   package func release(_ ids: [OperationID], mayHaveRun: Bool) throws(StoreError) {
     guard !ids.isEmpty else { return }
     try lead(
       """
-      UPDATE ferry_store.operation SET state = 'stored', claimed_by = NULL, may_have_run = $1
+      UPDATE ferry_store.operation SET state = 'stored', claimed_by = NULL, may_have_run = $1,
+        sent_at = CASE WHEN $1 THEN sent_at END
       WHERE id = ANY($2::text[])
       """, [.flag(mayHaveRun), .texts(ids.map(\.text))])
   }

@@ -8,7 +8,7 @@ import FerryWorld
 /// `tables` are those of version 1 and never change; each step leads from one version to the next, all
 /// of them in one transaction. A schema that a newer server has is not touched.
 enum Schema {
-  static let version: Int64 = 7
+  static let version: Int64 = 8
   /// What a fence raises.
   static let termIsOver: String = "FY001"
   static let clockDiffers: String = "FY002"
@@ -100,12 +100,20 @@ enum Schema {
     case 4: statements = userPackages
     case 5: statements = connections
     case 6: statements = unknownOutcomes
+    case 7: statements = sendingTimes
     default: throw StoreError.damaged("there is no migration from version \(version) of the store")
     }
     try line.use { connection throws(PostgreSQLError) in try connection.execute(statements) }
     _ = try line.rows(
       "UPDATE ferry_store.server SET schema_version = $1", [.integer(version + 1)])
   }
+
+  /// Version 8: when an operation was first handed to the business system, which may know its request
+  /// for some time only; and the mapping that was deployed with a model.
+  private static let sendingTimes: String = """
+    ALTER TABLE ferry_store.operation ADD COLUMN sent_at int8;
+    ALTER TABLE ferry_store.deployed ADD COLUMN mapping text;
+    """
 
   /// Version 7: what an operator sees of operations whose outcome nobody knows.
   private static let unknownOutcomes: String = """

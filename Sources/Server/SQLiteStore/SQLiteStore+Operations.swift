@@ -2,6 +2,7 @@ import FerryModel
 import FerrySQLite
 import FerryServer
 import FerryWire
+import FerryWorld
 
 extension SQLiteStore {
   package func known(_ ids: [OperationID]) throws(StoreError) -> [KnownOperation?] {
@@ -157,13 +158,14 @@ extension SQLiteStore {
         """, number)
       return try writer.rows(
         """
-        SELECT sequence, device, user, claims, payload, may_have_run, roles, state FROM operation
+        SELECT sequence, device, user, claims, payload, may_have_run, roles, sent_at, state
+        FROM operation
         WHERE package = ? AND state IN ('stored', 'claimed') ORDER BY sequence
         """, number)
     }
     var waiting: [(ReceivedOperation, wasClaimed: Bool)] = []
     for row in rows {
-      waiting.append((try received(row), row[7].text == OperationState.claimed.rawValue))
+      waiting.append((try received(row), row[8].text == OperationState.claimed.rawValue))
     }
     try sql { () throws(SQLiteError) in
       try writer.run(
@@ -180,7 +182,7 @@ extension SQLiteStore {
       let row = try sql { () throws(SQLiteError) in
         try writer.row(
           """
-          SELECT sequence, device, user, claims, payload, may_have_run, roles FROM operation
+          SELECT sequence, device, user, claims, payload, may_have_run, roles, sent_at FROM operation
           WHERE id = ?
           """, .text(id.text))
       }
@@ -197,7 +199,8 @@ extension SQLiteStore {
       sequence: sequence, device: device, user: user,
       roles: ClaimText.decodeRoles(row[6].text ?? ""),
       claims: ClaimText.decode(row[3].text ?? "{}"), operation: operation,
-      mayHaveRun: row[5].integer == 1, bytes: payload.count)
+      mayHaveRun: row[5].integer == 1, bytes: payload.count,
+      sentAt: row[7].integer.map { Timestamp(milliseconds: $0) })
   }
 
   package func state(
@@ -227,8 +230,11 @@ extension SQLiteStore {
         for (ids, mark) in claims {
           for id in ids {
             try writer.run(
-              "UPDATE operation SET state = 'claimed', claimed_by = ?, mark = ? WHERE id = ?",
-              .text(era), .integer(mark.version), .text(id.text))
+              """
+              UPDATE operation SET state = 'claimed', claimed_by = ?, mark = ?,
+                sent_at = coalesce(sent_at, ?) WHERE id = ?
+              """, .text(era), .integer(mark.version), .integer(world.clock.now.milliseconds),
+              .text(id.text))
           }
         }
       }
@@ -241,8 +247,9 @@ extension SQLiteStore {
         for id in ids {
           try writer.run(
             """
-            UPDATE operation SET state = 'stored', claimed_by = NULL, may_have_run = ? WHERE id = ?
-            """, .flag(mayHaveRun), .text(id.text))
+            UPDATE operation SET state = 'stored', claimed_by = NULL, may_have_run = ?,
+              sent_at = CASE WHEN ? THEN sent_at END WHERE id = ?
+            """, .flag(mayHaveRun), .flag(mayHaveRun), .text(id.text))
         }
       }
     }

@@ -5,7 +5,7 @@ import FerrySQLite
 /// A store has the version of the server that last opened it. `tables` are those of version 1 and
 /// never change; each step leads from one version to the next, in a transaction of its own.
 enum Schema {
-  static let version: Int64 = 7
+  static let version: Int64 = 8
   /// `FErS`.
   static let applicationID: Int64 = 0x4645_7253
 
@@ -93,6 +93,7 @@ enum Schema {
     case 4: try writer.execute(Schema.registrations)
     case 5: try writer.execute(Schema.userPackages)
     case 6: try writer.execute(Schema.connections)
+    case 7: try writer.execute(Schema.sendingTimes)
     default:
       throw SQLiteError(
         code: 11, message: "there is no migration from version \(version) of the store", subject: ""
@@ -185,6 +186,12 @@ enum Schema {
       number INTEGER PRIMARY KEY AUTOINCREMENT, user TEXT NOT NULL, device TEXT NOT NULL,
       moment INTEGER NOT NULL, content TEXT NOT NULL) STRICT;
     CREATE INDEX payload_owner ON payload (user, device, number);
+    """
+
+  /// Version 8: when an operation was first handed to the business system, which may know its request
+  /// for some time only.
+  private static let sendingTimes: String = """
+    ALTER TABLE operation ADD COLUMN sent_at INTEGER;
     """
 
   private static let additions: String = """

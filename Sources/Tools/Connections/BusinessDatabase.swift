@@ -30,11 +30,16 @@ public enum BusinessDatabase: Sendable, CustomStringConvertible {
   case postgreSQL(PostgreSQLAddress)
   case mariaDB(MariaDBAddress)
   case odata(ODataConnection)
-  case rest(RESTConnection)
+  case rest(RESTService)
+  /// A service of REST, mapped to a model.
+  case mapped(RESTConnection)
+
+  /// What the address of a REST service begins with.
+  public static let restScheme = "rest:"
 
   private static let forms =
-    "Write sqlite:<file>, postgres:<database>, mariadb:<database>, odata:<http address>, or for the default connection "
-    + "rest:<http address>."
+    "Write sqlite:<file>, postgres:<database>, mariadb:<database>, odata:<http address> or "
+    + "\(restScheme)<http address>."
 
   /// `settings`: how a service is reached. Asks nothing yet.
   public init(
@@ -56,23 +61,45 @@ public enum BusinessDatabase: Sendable, CustomStringConvertible {
     } else if text.hasPrefix("sqlite:") {
       self = .sqlite(path: String(text.dropFirst(7)))
     } else if text.hasPrefix("odata:") {
-      let address = String(text.dropFirst(6))
-      guard address.hasPrefix("http://") || address.hasPrefix("https://") else {
-        throw ConnectionsError(
-          "this is not the address of a service",
-          hint: "Write odata:https://<host>/<path of the service document>/.")
-      }
-      guard !address.contains("@") else {
-        throw ConnectionsError(
-          "the address of the service has a password",
-          hint: "Leave it out of the address: the command and the model are read by many.")
-      }
-      self = .odata(try settings.odata(address))
+      self = .odata(
+        try settings.odata(
+          try BusinessDatabase.service(
+            text, "odata:", "https://<host>/<path of the service document>/")))
+    } else if text.hasPrefix(BusinessDatabase.restScheme) {
+      self = .rest(
+        try RESTService(
+          try BusinessDatabase.service(text, BusinessDatabase.restScheme, "https://<host>/<path>"),
+          settings))
     } else {
       throw ConnectionsError(
         "this kind of business database is not supported",
         hint: BusinessDatabase.forms)
     }
+  }
+
+  /// The HTTP address behind a scheme of ours.
+  private static func service(
+    _ text: String, _ scheme: String, _ form: String
+  ) throws(ConnectionsError) -> String {
+    let address = String(text.dropFirst(scheme.utf8.count))
+    guard address.hasPrefix("http://") || address.hasPrefix("https://") else {
+      throw ConnectionsError(
+        "this is not the address of a service", hint: "Write \(scheme)\(form).")
+    }
+    guard !address.contains("@") else {
+      throw ConnectionsError(
+        "the address of the service has a password",
+        hint: "Leave it out of the address: the command and the model are read by many.")
+    }
+    return address
+  }
+
+  /// A REST service becomes one for this model. `mapping`: what came with the model.
+  public func mapped(
+    to package: Package, by mapping: MappingText?
+  ) throws(ConnectionsError) -> BusinessDatabase {
+    guard case .rest(let service) = self else { return self }
+    return .mapped(try service.connection(for: package, beside: mapping))
   }
 
   /// The address with the whole path of a file, so that it is the same wherever a server is started.
@@ -88,21 +115,27 @@ public enum BusinessDatabase: Sendable, CustomStringConvertible {
     case .postgreSQL(let address): address.text
     case .mariaDB(let address): address.text
     case .odata(let connection): connection.address
-    case .rest(let connection): connection.address
+    case .rest(let service): service.address
+    case .mapped(let connection): connection.address
     }
   }
 
   /// What was found out about the service before.
   func take(_ proofs: [ConnectionProofs.Proof]) {
-    guard case .odata(let connection) = self else { return }
-    for proof in proofs { connection.prove(proof.set, proof.isHeeded) }
+    for proof in proofs {
+      switch self {
+      case .odata(let connection): connection.prove(proof.set, proof.isHeeded)
+      case .rest(let service): service.take(proof.set, proof.isHeeded)
+      case .sqlite, .postgreSQL, .mapped: return
+      }
+    }
   }
 
   /// Whether it is reached by requests, as a user.
   public var isService: Bool {
     switch self {
     case .sqlite, .postgreSQL, .mariaDB: false
-    case .odata, .rest: true
+    case .odata, .rest, .mapped: true
     }
   }
 
@@ -119,7 +152,8 @@ public enum BusinessDatabase: Sendable, CustomStringConvertible {
       MariaDBConnector(
         address, package: package, remembersOperations: replay.remembersOperations)
     case .odata(let connection): ODataConnector(connection, package: package)
-    case .rest(let connection): RESTConnector(connection, package: package)
+    case .mapped(let connection): RESTConnector(connection, package: package)
+    case .rest: preconditionFailure("a REST service needs a mapping (mapped(to:by:))")
     }
   }
 

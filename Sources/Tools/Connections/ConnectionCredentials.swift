@@ -12,13 +12,18 @@ extension ServiceSettings {
   ) throws(ConnectionsError) -> (any CredentialSource)? {
     guard credentials != nil || users != nil else { return nil }
     return ConnectionCredentials(
-      technical: credentials,
+      technical: credentials, tokens: tokens(world, transport),
       way: try users.map { way throws(ConnectionsError) in
         switch way {
         case .token(let way): try UserTokens(way, transport: transport, clock: world.clock)
         case .sealedPasswords(let file, let key): SealedPasswords(file: file, key: key)
         }
       }, clock: world.clock)
+  }
+
+  private func tokens(_ world: World, _ transport: any Transport) -> ClientTokens? {
+    guard case .client(let grant)? = credentials else { return nil }
+    return ClientTokens(grant, transport: transport, clock: world.clock)
   }
 }
 
@@ -34,6 +39,8 @@ protocol UserCredentials: Sendable {
 /// them. Neither ever takes the place of the other.
 final class ConnectionCredentials: CredentialSource {
   private let technical: TechnicalCredentials?
+  /// Of a technical user with client credentials.
+  private let tokens: ClientTokens?
   private let way: (any UserCredentials)?
   private let clock: any WorldClock
   /// What the service has not accepted, and when it may be tried again: an account may have been
@@ -42,8 +49,10 @@ final class ConnectionCredentials: CredentialSource {
   private static let patience: Duration = .seconds(30)
 
   init(
-    technical: TechnicalCredentials?, way: (any UserCredentials)?, clock: any WorldClock
+    technical: TechnicalCredentials?, tokens: ClientTokens? = nil, way: (any UserCredentials)?,
+    clock: any WorldClock
   ) {
+    self.tokens = tokens
     self.technical = technical
     self.way = way
     self.clock = clock
@@ -53,6 +62,7 @@ final class ConnectionCredentials: CredentialSource {
     for user: String?, insteadOf rejected: Credential?
   ) throws(ConnectorError) -> Credential? {
     if let user { return try way?.credential(of: user, insteadOf: rejected) }
+    if let tokens { return try tokens.credential(insteadOf: rejected) }
     guard let technical else { return nil }
     let found: Credential
     do throws(ConnectionsError) {
@@ -60,6 +70,9 @@ final class ConnectionCredentials: CredentialSource {
       case .password(let user, let secret):
         found = Credential(.password(user: user, password: try secret.read()))
       case .token(let secret): found = Credential(.bearer(try secret.read()))
+      case .header(let name, let secret):
+        found = Credential(.header(name: name, value: try secret.read()))
+      case .client: return nil
       }
     } catch {
       throw ConnectorError(error.message, hint: error.hint, isTransient: true)

@@ -21,8 +21,12 @@ public struct ConnectionKey: Sendable, Hashable {
   public static let connection: [ConnectionKey] = [
     ConnectionKey(
       "address",
-      "`sqlite:FILE`, `postgres:DATABASE`, `mariadb:DATABASE` or `odata:HTTP ADDRESS`; without a password"
-    ),
+      "`sqlite:FILE`, `postgres:DATABASE`, `mariadb:DATABASE`, `odata:HTTP ADDRESS` or "
+        + "`rest:HTTP ADDRESS`; without a password"),
+    ConnectionKey(
+      "mapping",
+      "for `rest:`: the file of the mapping. Without it `<package>.rest.json` beside the model, or the "
+        + "one that was deployed with it"),
     ConnectionKey("credentials", "what the technical user logs in with; see below"),
     ConnectionKey(
       "users",
@@ -46,6 +50,14 @@ public struct ConnectionKey: Sendable, Hashable {
     ConnectionKey("user", "the name of the technical user"),
     ConnectionKey("password", "its password, a secret"),
     ConnectionKey("token", "in place of both: an access token (`Authorization: Bearer`), a secret"),
+    ConnectionKey("header", "in place of them: the name of a header that carries a key"),
+    ConnectionKey("key", "the value of that header, a secret"),
+    ConnectionKey(
+      "client", "in place of them: the `client_id` of OAuth 2 with client credentials"),
+    ConnectionKey("clientSecret", "its secret"),
+    ConnectionKey("tokenAddress", "where its tokens are given; one is renewed before it ends"),
+    ConnectionKey("scope", "the `scope` that is asked for"),
+    ConnectionKey("resource", "the `resource` or API that the token is for"),
   ]
 
   /// Of a secret.

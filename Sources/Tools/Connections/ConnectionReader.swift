@@ -111,6 +111,15 @@ struct ConnectionReader: MemberReader {
       settings.credentials = try technical(credentials, what)
     }
     if let users = node["users"] { settings.users = try way(users, what) }
+    if let file = try text(node, "mapping") {
+      guard address.hasPrefix(BusinessDatabase.restScheme) else {
+        throw fault(
+          node["mapping"] ?? node,
+          "\"mapping\" means nothing for \(what), which is no REST service",
+          hint: "Leave it out.")
+      }
+      settings.mapping = file
+    }
     if let file = try text(node, "authority") { settings.trust = .file(file) }
     if let file = try text(node, "certificate") {
       settings.certificate = ServiceSettings.ClientCertificate(
@@ -124,24 +133,6 @@ struct ConnectionReader: MemberReader {
       try refusePlain(node, address, settings, what)
     }
     return settings
-  }
-
-  private func technical(
-    _ node: JSONNode, _ what: String
-  ) throws(ConnectionsError) -> TechnicalCredentials {
-    try check(node, ConnectionKey.credentials, "\"credentials\" of \(what)")
-    let user = try text(node, "user")
-    switch (user, try secret(node, "password"), try secret(node, "token")) {
-    case (let user?, let password?, nil):
-      guard !user.contains(":") else {
-        throw fault(node, "the user's name has a colon", hint: "Basic login allows none.")
-      }
-      return .password(user: user, password)
-    case (nil, nil, let token?): return .token(token)
-    default:
-      throw fault(
-        node, "\"credentials\" of \(what) need a \"user\" and a \"password\", or a \"token\"")
-    }
   }
 
   private func proxy(
@@ -180,6 +171,9 @@ struct ConnectionReader: MemberReader {
     var places: [(address: String, node: JSONNode)] = []
     if settings.credentials != nil || settings.users != nil {
       places.append((String(address.drop { $0 != ":" }.dropFirst()), node["address"] ?? node))
+    }
+    if case .client(let grant)? = settings.credentials {
+      places.append((grant.tokenAddress, node["credentials"] ?? node))
     }
     if let token = settings.users?.tokenAddress { places.append((token, node["users"] ?? node)) }
     for place in places {

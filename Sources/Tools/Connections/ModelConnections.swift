@@ -9,15 +9,14 @@ public struct ModelConnections: Sendable, CustomStringConvertible {
   private let package: Package
 
   /// `file`: of the named connections. `database`: the address of the default one, where it is given
-  /// apart; nil: that of the file. `service`: the default one itself, where it needs more than an address.
+  /// apart; nil: that of the file. `mapping`: what came with the model, for REST services.
   public init(
-    _ package: Package, file: ConnectionsFile?, database: String?,
-    service: BusinessDatabase? = nil
+    _ package: Package, file: ConnectionsFile?, database: String?, mapping: MappingText? = nil
   ) throws(ConnectionsError) {
     self.package = package
     databases = try PackageConnections(package).names.map { name throws(ConnectionsError) in
-      if name == nil, let service { return (name, service) }
-      return (name, try ModelConnections.find(name, package, file, database))
+      let found = try ModelConnections.find(name, package, file, database)
+      return (name, try found.mapped(to: package, by: mapping))
     }
   }
 

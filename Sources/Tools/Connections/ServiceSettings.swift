@@ -6,6 +6,8 @@ public struct ServiceSettings: Sendable, Equatable {
   public var credentials: TechnicalCredentials?
   /// How changes are sent as the user who made them; nil: as the technical user.
   public var users: UserWay?
+  /// The file of the mapping of a REST service; nil: the one beside the model.
+  public var mapping: String?
   public var trust: TransportOptions.Trust = .system
   public var certificate: ClientCertificate?
   public var proxy: TransportOptions.Proxy = .system
@@ -40,4 +42,8 @@ public struct ServiceSettings: Sendable, Equatable {
 public enum TechnicalCredentials: Sendable, Equatable {
   case password(user: String, Secret)
   case token(Secret)
+  /// A key in a header of its own.
+  case header(name: String, Secret)
+  /// OAuth 2 with client credentials.
+  case client(ClientGrant)
 }

@@ -34,6 +34,12 @@ package protocol AttemptDesk {
 
   var memory: AttemptMemory { get }
 
+  /// Whose credential the requests carry; nil for the technical user.
+  var user: String? { get }
+
+  /// The same as the technical user, who is shown everything.
+  var technical: Self { get }
+
   /// Why the service does not have the entity as the model says; nil where it does.
   func misfit(of entity: Entity) -> String?
 
@@ -61,4 +67,9 @@ package protocol AttemptDesk {
   /// What no object has where a condition names it; nil where conditions of the entity cannot be
   /// proved.
   func impossibleETag(of entity: Entity) -> String?
+}
+
+extension AttemptDesk {
+  package var user: String? { nil }
+  package var technical: Self { self }
 }

@@ -8,7 +8,7 @@ package final class AttemptMemory: Sendable {
   /// What is remembered of an operation that may have been performed.
   package struct Attempt: Sendable, Equatable {
     /// When its first answer was lost, as far as this process knows.
-    package let since: Timestamp
+    package fileprivate(set) var since: Timestamp
     /// No request of it can arrive behind this moment.
     package var until: Timestamp
     /// The service refused it while an earlier request could still arrive.
@@ -64,11 +64,19 @@ package final class AttemptMemory: Sendable {
   }
 
   /// An operation that another process sent.
-  package func noteRecalled(_ id: OperationID) {
+  package func noteRecalled(_ operation: ConnectorOperation) {
+    let (now, moment) = (clock.now, clock.moment)
     state.withLock { state in
-      if state.attempts[id] == nil {
-        state.attempts[id] = Attempt(since: state.begun, until: state.begun.advanced(by: late))
+      guard state.attempts[operation.id] == nil else { return }
+      var attempt = Attempt(since: state.begun, until: state.begun.advanced(by: late))
+      if let sentAt = operation.sentAt, sentAt <= now {
+        let age: Duration = .milliseconds(now.milliseconds - sentAt.milliseconds)
+        attempt.since = min(state.begun, moment.advanced(by: .zero - age))
+      } else {
+        // Nobody knows how old its number is.
+        attempt.isForgotten = true
       }
+      state.attempts[operation.id] = attempt
     }
   }
 

@@ -7,7 +7,7 @@ extension AttemptWork {
     for place in group.indices {
       operations[place] = keys.applied(to: group[place])
       let operation = operations[place]
-      memory.noteRecalled(operation.id)
+      memory.noteRecalled(operation)
       if let misfit = desk.misfit(of: operation.entity) {
         throw ConnectorError(
           misfit, hint: "Correct the model or the mapping.", isTransient: false)

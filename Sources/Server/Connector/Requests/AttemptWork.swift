@@ -70,9 +70,7 @@ package struct AttemptWork<Desk: AttemptDesk> {
       case .notDone(let reason):
         if outcomes.isEmpty { return .notDone(reason: reason) }
       case .needsCredential:
-        if outcomes.isEmpty {
-          return .notDone(reason: "the service does not accept the credential of the connection")
-        }
+        if outcomes.isEmpty { return waiting(place) }
       case .notPerformed, .mayStillArrive, .cannotTell:
         outcomes.append(.unknown(reason: "the service's answer cannot be read"))
       }
@@ -82,14 +80,21 @@ package struct AttemptWork<Desk: AttemptDesk> {
     return .done(outcomes, touched: touched)
   }
 
+  private func waiting(_ place: Int) -> PerformResult {
+    guard let user = group[place].user, desk.user != nil else {
+      return .notDone(reason: "the service does not accept the credential of the connection")
+    }
+    return .waits(for: .credential(user))
+  }
+
   /// The row as it is behind the operation; nil where it could not be read.
   private func image(of place: Int, _ key: ObjectKey) -> RowImage? {
     let entity = operations[place].entity
     if operations[place].kind == .delete || entity.isOperation {
       return RowImage(entity: entity.name, key: key, values: nil)
     }
-    if let known = images[place], known.key == key { return known }
-    switch desk.read(entity, key) {
+    if desk.user == nil, let known = images[place], known.key == key { return known }
+    switch desk.technical.read(entity, key) {
     case .there(_, let image, _): return image
     case .absent: return RowImage(entity: entity.name, key: key, values: nil)
     case .failed: return nil

@@ -10,7 +10,7 @@ extension ChainWork {
     for place in group.indices {
       operations[place] = keys.applied(to: group[place])
       let operation = operations[place]
-      connection.memory.noteRecalled(operation.id)
+      connection.memory.noteRecalled(operation)
       guard let form = desk.forms(operation.entity) else {
         throw ConnectorError(
           "The service does not have \(operation.entity.name) as the model says",

@@ -15,6 +15,11 @@ public final class RESTConnection: Sendable {
   let memory: AttemptMemory
   let log: any Log
   let transport: any Transport
+  /// How many chains are under way at a time.
+  public let requests: Int
+  /// Whether changes are sent as the users who made them, and not as the technical user.
+  let sendsAsUser: Bool
+  let deadlines: TransportDeadlines
   private let credentials: (any CredentialSource)?
   private let state: Mutex<State>
 
@@ -29,11 +34,15 @@ public final class RESTConnection: Sendable {
 
   var clock: any WorldClock { memory.clock }
 
-  /// `folder`: in which files of secrets are that the mapping names. Nothing is asked before a
-  /// connector is.
+  /// `folder`: in which files of secrets are that the mapping names. `late`: of it and what the mapping
+  /// says the longer one counts. Nothing is asked before a connector is.
   public init(
     _ address: String, mapping: RESTMapping, folder: String, world: World,
-    credentials: (any CredentialSource)? = nil, transport: any Transport = SystemTransport.make()
+    credentials: (any CredentialSource)? = nil, sendsAsUser: Bool = false,
+    transport: any Transport = SystemTransport.make(),
+    deadlines: TransportDeadlines = TransportDeadlines(
+      connect: .seconds(10), total: .seconds(600), idle: .seconds(60)),
+    late: Duration = .zero, requests: Int = 6
   ) throws(ConnectorError) {
     guard let parts = HTTPAddress(address), !address.contains("@"), !address.contains("?"),
       !address.contains("#")
@@ -45,24 +54,44 @@ public final class RESTConnection: Sendable {
     self.address = address.hasSuffix("/") ? String(address.dropLast()) : address
     origin = parts.origin
     self.mapping = mapping
-    memory = AttemptMemory(world.clock, late: mapping.late)
+    memory = AttemptMemory(world.clock, late: max(mapping.late, late))
     log = world.log
     self.transport = transport
+    self.sendsAsUser = sendsAsUser
+    self.deadlines = deadlines
+    self.requests = max(1, requests)
     self.credentials =
       credentials ?? mapping.credential.map { SecretSource(credential: $0, folder: folder) }
     state = Mutex(State())
   }
 
-  /// What a request carries to say who asks. Throws where that cannot be known at present.
+  /// Somebody has found out whether the service heeds conditions of writes to a set.
+  public func prove(_ set: String, _ holds: Bool) { memory.prove(set, holds) }
+
+  /// What a request carries to say who asks; nil where the user has no credential. Throws where that
+  /// cannot be known at present.
   func credential(
-    insteadOf rejected: Credential?
+    of user: String?, insteadOf rejected: Credential?
   ) throws(ConnectorError) -> (headers: HTTPHeaders, credential: Credential?)? {
     guard let credentials else { return (HTTPHeaders(), nil) }
-    guard let found = try credentials.credential(for: nil, insteadOf: rejected) else { return nil }
+    guard let found = try credentials.credential(for: user, insteadOf: rejected) else {
+      // A service that is read without a login, and written to as its users.
+      return user == nil && rejected == nil && sendsAsUser ? (HTTPHeaders(), nil) : nil
+    }
     var headers = HTTPHeaders()
     let field = try found.header()
     headers[field.name] = field.value
     return (headers, found)
+  }
+
+  /// Why the service does not answer at all; nil where it does, whatever it says. Blocks.
+  public func trouble() -> ConnectorError? {
+    switch send(RESTRequest(url: address + "/")) {
+    case .answer(401, _, _, _), .answer(403, _, _, _), .needsCredential:
+      RESTDesk.error(.needsCredential)
+    case .answer: nil
+    case .notDone(let reason), .lost(let reason): RESTDesk.error(.notDone(reason))
+    }
   }
 
   // MARK: How fast

@@ -8,17 +8,19 @@ import FerryWorld
 /// It has no transactions that span requests, so each operation is decided by `AttemptMachine`. A
 /// connector blocks on its own thread. Reference: Decision 0131.
 public final class RESTConnector: Connector {
-  private let connection: RESTConnection
+  let connection: RESTConnection
   private let package: Package
   private var comparison = SetComparison()
   private var questions = ChangeQuestions()
   /// Entities without any row so far.
   private var emptyLists: Set<String> = []
+  private let sideBySide: SideBySide
 
   /// `package`: the model that the mapping of the connection was read for.
   public init(_ connection: RESTConnection, package: Package) {
     self.connection = connection
     self.package = package.served
+    sideBySide = SideBySide(connection.requests)
   }
 
   private func form(of entity: Entity) throws(ConnectorError) -> RESTMapping.Form {
@@ -98,13 +100,37 @@ public final class RESTConnector: Connector {
   // MARK: Operations
 
   public func perform(_ group: [ConnectorOperation]) -> PerformResult {
+    RESTConnector.perform(group, connection)
+  }
+
+  /// On any thread.
+  private static func perform(
+    _ group: [ConnectorOperation], _ connection: RESTConnection
+  ) -> PerformResult {
     guard !group.isEmpty else { return .done([], touched: []) }
-    var work = AttemptWork(group, RESTDesk(connection: connection))
+    guard let desk = RESTDesk(connection: connection).acting(for: group) else {
+      return .notDone(reason: "nobody knows whose change this is; it is sent as no other user")
+    }
+    var work = AttemptWork(group, desk)
     return work.perform()
   }
 
+  public func perform(
+    _ groups: [[ConnectorOperation]], while goesOn: () -> Bool
+  ) -> [PerformResult] {
+    let connection = connection
+    return sideBySide.perform(groups, while: { goesOn() && !connection.memory.isUnreachable }) {
+      RESTConnector.perform($0, connection)
+    }
+  }
+
   public func recall(_ operations: [ConnectorOperation]) throws(ConnectorError) -> [Recall] {
-    var work = AttemptWork(operations, RESTDesk(connection: connection))
+    guard let desk = RESTDesk(connection: connection).acting(for: operations) else {
+      throw ConnectorError(
+        "Nobody knows whose change this is", hint: "It is sent as no other user.",
+        isTransient: false)
+    }
+    var work = AttemptWork(operations, desk)
     return try work.recall()
   }
 

@@ -16,6 +16,19 @@ struct RESTEntry {
 /// Sends the requests of one chain of operations.
 struct RESTDesk: AttemptDesk {
   let connection: RESTConnection
+  /// Who makes the change; nil: the technical user.
+  var user: String?
+
+  /// What goes to devices is read as the technical user: a user may be shown less.
+  var technical: RESTDesk { RESTDesk(connection: connection) }
+
+  /// As the user who made the changes where the connection says so, and never as another one then.
+  /// Nil where nobody knows who that is.
+  func acting(for group: [ConnectorOperation]) -> RESTDesk? {
+    guard connection.sendsAsUser else { return self }
+    guard let user = group.first?.user, group.allSatisfy({ $0.user == user }) else { return nil }
+    return RESTDesk(connection: connection, user: user)
+  }
 
   var memory: AttemptMemory { connection.memory }
 
@@ -54,8 +67,9 @@ struct RESTDesk: AttemptDesk {
     switch form.memory {
     case .requests(_, let window):
       guard let attempt else { return .repeatable }
-      let isKnown =
-        !attempt.isForgotten && memory.clock.moment < attempt.since.advanced(by: window)
+      // A request may arrive late: it must still be known then.
+      let end = attempt.since.advanced(by: window - memory.late)
+      let isKnown = !attempt.isForgotten && memory.clock.moment < end
       return isKnown ? .repeatable : .none
     case .marker: return .attribute
     case .natural(let positions):
@@ -91,7 +105,7 @@ struct RESTDesk: AttemptDesk {
     _ url: String, _ call: RESTMapping.Call, _ entity: Entity, _ form: RESTMapping.Form
   ) -> ServiceReading<RESTEntry> {
     let answer = connection.send(
-      RESTRequest(url: url, method: call.method, headers: headers(call)))
+      RESTRequest(url: url, method: call.method, headers: headers(call)), as: user)
     switch reader(entity, form).meaning(answer, isChange: false) {
     case .reply(.absent): return .absent
     case .reply(let reply): return .failed(reply)
@@ -156,7 +170,7 @@ struct RESTDesk: AttemptDesk {
     if let trace = operation.traceID {
       request.headers["traceparent"] = "00-\(trace)-\(trace.prefix(16))-01"
     }
-    let answer = connection.send(request)
+    let answer = connection.send(request, as: user)
     let reader = reader(entity, form)
     if let warning = reader.warning(answer) {
       connection.log.warn(
@@ -320,7 +334,7 @@ extension RESTDesk {
   ) throws(ConnectorError) -> [AttributeValue]? {
     guard let form = form(of: entity), !values.contains(.null) else { return nil }
     if positions == entity.key, form.read != nil {
-      switch read(entity, ObjectKey(values)) {
+      switch technical.read(entity, ObjectKey(values)) {
       case .there(_, let image, _): return image.values
       case .absent: return nil
       case .failed(let reply): throw RESTDesk.error(reply)

@@ -156,6 +156,16 @@ public struct RESTMapping: Sendable {
   /// The service's address, where the mapping names it.
   public let service: String?
 
+  /// Whether it names a secret.
+  public var hasCredential: Bool { credential != nil }
+  /// Whether the place of the secret is the same wherever the mapping is.
+  public var namesCredentialWholly: Bool {
+    switch credential?.secret {
+    case .file(let name)?: name.hasPrefix("/")
+    case .environment?, nil: true
+    }
+  }
+
   /// What is beside a model: `Shop.rest.json` for the package Shop.
   public static func fileName(of package: Package) -> String { "\(package.name).rest.json" }
 }

@@ -27,7 +27,8 @@ extension RESTConnection {
   static let answerBytes = 64 << 20
 
   /// Sends a request with a credential, which is asked for once more where it is not accepted. Blocks.
-  func send(_ given: RESTRequest) -> RESTAnswer {
+  /// `user`: nil for the technical one.
+  func send(_ given: RESTRequest, as user: String? = nil) -> RESTAnswer {
     if let pause {
       return .notDone("the service asked for a pause; \(pause.components.seconds + 1) s are left")
     }
@@ -35,7 +36,9 @@ extension RESTConnection {
     for _ in 0..<2 {
       var request = given
       do throws(ConnectorError) {
-        guard let found = try credential(insteadOf: rejected) else { return .needsCredential }
+        guard let found = try credential(of: user, insteadOf: rejected) else {
+          return .needsCredential
+        }
         for field in found.headers.fields { request.headers[field.name] = field.value }
         rejected = found.credential
       } catch {
@@ -55,8 +58,7 @@ extension RESTConnection {
     }
     var sent = TransportRequest(
       url: request.url, method: request.method, headers: request.headers, body: request.body,
-      deadlines: TransportDeadlines(connect: .seconds(10), total: .seconds(600), idle: .seconds(60))
-    )
+      deadlines: deadlines)
     sent.acceptsCompressed = true
     let response: TransportResponse
     do throws(TransportError) { response = try await transport.send(sent) } catch {

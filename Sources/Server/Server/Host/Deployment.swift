@@ -17,8 +17,13 @@ public struct DeployOrder: Sendable {
   public let file: String
   /// The business database; nil: the one that the server or the model names.
   public let database: String?
+  /// The text of the mapping of a REST service; nil where it has none of its own.
+  public let mapping: [UInt8]?
 
-  public init(model: [UInt8], file: String, database: String?) {
+  public init(
+    model: [UInt8], file: String, database: String?, mapping: [UInt8]? = nil
+  ) {
+    self.mapping = mapping
     self.model = model
     self.file = file
     self.database = database
@@ -33,8 +38,11 @@ public struct DeployedModel: Sendable, Equatable {
   public let model: [UInt8]
   /// The address of its business database.
   public let database: String
+  /// The text of the mapping of a REST service; nil where it has none of its own.
+  public let mapping: [UInt8]?
 
-  public init(package: String, model: [UInt8], database: String) {
+  public init(package: String, model: [UInt8], database: String, mapping: [UInt8]? = nil) {
+    self.mapping = mapping
     self.package = package
     self.model = model
     self.database = database

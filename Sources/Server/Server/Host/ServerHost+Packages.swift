@@ -127,7 +127,9 @@ private enum PackageOrder {
     case "deploy":
       guard let model = node["model"]?.string, let file = node["file"]?.string else { return nil }
       self = .deploy(
-        DeployOrder(model: Array(model.utf8), file: file, database: node["database"]?.string))
+        DeployOrder(
+          model: Array(model.utf8), file: file, database: node["database"]?.string,
+          mapping: node["mapping"]?.string.map { Array($0.utf8) }))
     case "withdraw":
       guard let id = node["package"]?.string else { return nil }
       self = .withdraw(id, isForced: node["force"]?.boolean ?? false)

@@ -386,6 +386,7 @@ extension Operations {
       id: operation.id, entity: entity, kind: operation.kind, key: operation.key,
       changed: operation.changed, base: operation.base, temporaryKey: temporaryKey,
       contents: try contents(of: operation, user: received.user),
-      judge: judge(of: entity, for: operation.kind, rights), user: received.user)
+      judge: judge(of: entity, for: operation.kind, rights), user: received.user,
+      sentAt: received.sentAt)
   }
 }

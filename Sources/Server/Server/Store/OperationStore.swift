@@ -1,5 +1,6 @@
 import FerryModel
 import FerryWire
+import FerryWorld
 
 /// Operations of devices, from their arrival to the day on which they are forgotten.
 package protocol OperationStore: AnyObject {
@@ -35,7 +36,8 @@ package protocol OperationStore: AnyObject {
   func note(_ outcomes: [UnknownOutcome]) throws(StoreError)
   /// What is known of those of unknown outcome that may be decided.
   func unknownOutcomes() throws(StoreError) -> [UnknownOutcome]
-  /// Before anything is performed, and durable.
+  /// Before anything is performed, and durable. Notes the time of the first claim since it was known
+  /// that the operation was not performed.
   func claim(_ claims: [(ids: [OperationID], mark: Mark)]) throws(StoreError)
   func release(_ ids: [OperationID], mayHaveRun: Bool) throws(StoreError)
   func answer(_ answers: [Answer], _ transaction: NumberedTransaction) throws(StoreError)
@@ -111,10 +113,13 @@ package struct ReceivedOperation: Sendable {
   package let mayHaveRun: Bool
   /// As it travelled.
   package let bytes: Int
+  /// When it was first handed to the business system, by the time of day; nil where it was not, or
+  /// where nobody noted it.
+  package let sentAt: Timestamp?
 
   package init(
     sequence: Int64, device: String, user: String, roles: [String], claims: [String: [String]],
-    operation: Operation, mayHaveRun: Bool, bytes: Int
+    operation: Operation, mayHaveRun: Bool, bytes: Int, sentAt: Timestamp? = nil
   ) {
     self.sequence = sequence
     self.device = device
@@ -124,6 +129,7 @@ package struct ReceivedOperation: Sendable {
     self.operation = operation
     self.mayHaveRun = mayHaveRun
     self.bytes = bytes
+    self.sentAt = sentAt
   }
 
   var owner: Owner { Owner(device: device, user: user) }

@@ -1,4 +1,5 @@
 import FerryArguments
+import FerryConnections
 import FerryGenerator
 import FerryIssuers
 import FerryJSON
@@ -89,6 +90,7 @@ enum CheckCommand: Subcommand {
     _ path: String, _ arguments: Arguments
   ) async throws -> ExitCode {
     var package: Package?
+    var mapping: MappingText?
     if !arguments.operands.isEmpty {
       let file = try arguments.operands("model.json")[0]
       let reading = ModelReader.read(try TextFile.read(file), file: file)
@@ -97,8 +99,10 @@ enum CheckCommand: Subcommand {
         return .problems
       }
       package = read
+      mapping = MappingText(of: read, besideModel: file)
     }
-    return try await ConnectionsCheck(path, package, rows: arguments.values("row")).run(
-      asJSON: arguments.flag("json"))
+    return try await ConnectionsCheck(
+      path, package, mapping: mapping, rows: arguments.values("row")
+    ).run(asJSON: arguments.flag("json"))
   }
 }

@@ -11,6 +11,8 @@ struct ConnectionsCheck: Sendable {
   private let path: String
   private let file: ConnectionsFile
   private let package: Package?
+  /// What came with the model, for REST services.
+  private let mapping: MappingText?
   private let rows: [NamedRow]
 
   /// A row that the operator has named, for the proof: `Item=17` or `Line=1,2`.
@@ -28,7 +30,8 @@ struct ConnectionsCheck: Sendable {
     var proofs: [(entity: Entity, proof: ConditionProof)] = []
   }
 
-  init(_ path: String, _ package: Package?, rows: [String]) throws {
+  init(_ path: String, _ package: Package?, mapping: MappingText?, rows: [String]) throws {
+    self.mapping = mapping
     self.path = path
     file = try ConnectionsFile(path: path)
     self.package = package
@@ -81,7 +84,7 @@ struct ConnectionsCheck: Sendable {
   /// What the model has of each connection that it names.
   private func names() throws -> [(connection: String, part: Package)] {
     guard let package else { return [] }
-    _ = try ModelConnections(package, file: file, database: nil)
+    _ = try ModelConnections(package, file: file, database: nil, mapping: mapping)
     var found: [(connection: String, part: Package)] = []
     var parts: [String: Set<String?>] = [:]
     for entity in package.served.entities {
@@ -105,8 +108,20 @@ struct ConnectionsCheck: Sendable {
   private func ask(_ database: BusinessDatabase, _ part: Package?, into finding: inout Finding) {
     let part =
       part ?? Package(name: "Check", version: "1.0", entities: [], groups: [])
-    let connector = database.connector(
-      for: part, ReplaySettings(remembersOperations: true, connections: 1))
+    let replay = ReplaySettings(remembersOperations: true, connections: 1)
+    let connector: any Connector
+    do throws(ConnectionsError) {
+      // Without a model nobody knows what to ask of a REST service.
+      if package == nil, case .rest(let service) = database {
+        finding.problems = service.trouble().map { [$0.description] } ?? []
+        return
+      }
+      connector = try database.mapped(to: package ?? part, by: mapping).connector(
+        for: part, replay)
+    } catch {
+      finding.problems.append(error.description)
+      return
+    }
     do throws(ConnectorError) {
       finding.problems = try connector.mismatches(with: part).map(\.description)
       guard finding.problems.isEmpty else { return }

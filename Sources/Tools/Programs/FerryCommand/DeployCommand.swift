@@ -1,7 +1,9 @@
 import FerryArguments
+import FerryConnections
 import FerryGenerator
 import FerryJSON
 import FerryModel
+import FerryRESTConnector
 import Foundation
 
 /// `ferry deploy`: which packages a running server serves.
@@ -13,7 +15,8 @@ enum DeployCommand: Subcommand {
     OperatorDoor.options + [
       CommandOption(
         "database", "ADDRESS",
-        "the business database of the model, sqlite:FILE or postgres:DATABASE (default: the one "
+        "the business database of the model, sqlite:FILE, postgres:DATABASE, odata:ADDRESS or "
+          + "\(BusinessDatabase.restScheme)ADDRESS (default: the one "
           + "that the server or the model names)"),
       CommandOption("list", nil, "list the packages, and the devices that use each"),
       CommandOption("withdraw", nil, "stop serving this version"),
@@ -24,7 +27,8 @@ enum DeployCommand: Subcommand {
     The server first checks that the model fits its database. If it does not, nothing changes. A
     new version is added; its first load begins at once, and other versions are served as before. A
     version that the server already has is replaced, but only if devices get the same data as
-    before. The model is kept in the data folder, so a restart serves it too.
+    before. The model is kept in the data folder, so a restart serves it too. The mapping of a REST
+    service is sent with it, if there is one beside the model.
 
     --withdraw is refused while a device uses the version, or a change waits for the business
     system. Rows of a withdrawn version stay in the store, and a later deployment uses them again.
@@ -66,7 +70,7 @@ enum DeployCommand: Subcommand {
     let bytes = try TextFile.read(file)
     let reading = ModelReader.read(bytes, file: file)
     for problem in reading.problems + reading.openings { Terminal.error(problem.description) }
-    guard reading.package != nil else {
+    guard let package = reading.package else {
       throw GeneratorError(
         "\(file) is not a valid model", hint: "Correct it first: `ferry check` shows the errors.")
     }
@@ -76,7 +80,16 @@ enum DeployCommand: Subcommand {
     writer.field("file", file)
     writer.field("model", String(decoding: bytes, as: UTF8.self))
     if let database = try arguments.value("database") {
-      writer.field("database", try DatabaseAddress(database).absolute)
+      // The server reads this one itself.
+      let isREST = database.hasPrefix(BusinessDatabase.restScheme)
+      writer.field("database", isREST ? database : try DatabaseAddress(database).absolute)
+    }
+    if let mapping = MappingText(of: package, besideModel: file) {
+      do throws(RESTMappingFault) { _ = try RESTMapping(mapping.bytes, for: package) } catch {
+        throw GeneratorError(
+          "\(mapping.name) is wrong at \(error.place): \(error.problem)", hint: error.cure)
+      }
+      writer.field("mapping", String(decoding: mapping.bytes, as: UTF8.self))
     }
     writer.endObject()
     return writer.bytes

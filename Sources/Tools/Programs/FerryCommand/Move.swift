@@ -73,7 +73,9 @@ struct Move {
           "the deployed package \(folder)/\(name) cannot be read",
           hint: "Remove the file, and deploy the package again after the move.")
       }
-      return DeployedModel(package: package, model: Array(model.utf8), database: database)
+      return DeployedModel(
+        package: package, model: Array(model.utf8), database: database,
+        mapping: node["mapping"]?.string.map { Array($0.utf8) })
     }
   }
 

@@ -57,7 +57,10 @@ actor Deployer: Deployment {
       world.log.info("a package was deployed", ("package", id), ("database", "\(model.database)"))
       return Deployed(id, .added)
     }
-    guard model.bytes != old.model.bytes || model.address != old.model.address else {
+    guard
+      model.bytes != old.model.bytes || model.address != old.model.address
+        || model.mapping != old.model.mapping
+    else {
       return Deployed(id, .unchanged)
     }
     guard old.model.isDeployed else {
@@ -169,7 +172,7 @@ actor Deployer: Deployment {
       let new = try read(
         DeployOrder(
           model: model.model, file: "deployed \(model.package)",
-          database: model.database.isEmpty ? nil : model.database))
+          database: model.database.isEmpty ? nil : model.database, mapping: model.mapping))
       if let old {
         try await replace(old, by: new, keeps: false)
       } else {
@@ -191,7 +194,7 @@ actor Deployer: Deployment {
     do {
       let model = try ServedModel(
         order.model, order.file, database: order.database ?? settings.database,
-        settings.connectionsFile, isDeployed: true)
+        settings.connectionsFile, isDeployed: true, mapping: order.mapping)
       try model.check(settings.replay)
       return model
     } catch let error as ConnectionsError {

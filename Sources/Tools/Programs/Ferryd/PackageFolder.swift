@@ -28,7 +28,9 @@ struct PackageFolder {
           "the deployed package \(file) cannot be read",
           hint: "Remove the file and deploy the package again.")
       }
-      return DeployedModel(package: package, model: Array(model.utf8), database: database)
+      return DeployedModel(
+        package: package, model: Array(model.utf8), database: database,
+        mapping: node["mapping"]?.string.map { Array($0.utf8) })
     }
   }
 
@@ -43,6 +45,9 @@ struct PackageFolder {
     writer.field("package", package)
     writer.field("database", model.database)
     writer.field("model", String(decoding: model.model, as: UTF8.self))
+    if let mapping = model.mapping {
+      writer.field("mapping", String(decoding: mapping, as: UTF8.self))
+    }
     writer.endObject()
     try makeFolder()
     let part = "\(file(of: package)).part"

@@ -16,6 +16,8 @@ struct ServedModel {
   let address: String
   /// Whether it was deployed while the server ran; the command line names all others.
   let isDeployed: Bool
+  /// Of a REST service, where it was deployed with the model.
+  let mapping: [UInt8]?
 
   /// Those that the command line names, in its order, and those that were deployed.
   static func read(
@@ -43,7 +45,8 @@ struct ServedModel {
     for kept in kept {
       let model = try ServedModel(
         kept.model, "deployed \(kept.package)",
-        database: kept.database.isEmpty ? nil : kept.database, connections, isDeployed: true)
+        database: kept.database.isEmpty ? nil : kept.database, connections, isDeployed: true,
+        mapping: kept.mapping)
       if let other = models.first(where: { $0.package.id == model.package.id }) {
         throw UsageError(
           "\(model.package.id) is named by --model \(other.file) and was deployed too",
@@ -57,7 +60,7 @@ struct ServedModel {
   /// `database`: nil where the model or the file of connections names it.
   init(
     _ bytes: [UInt8], _ file: String, database: String?, _ connections: ConnectionsFile?,
-    isDeployed: Bool
+    isDeployed: Bool, mapping: [UInt8]? = nil
   ) throws {
     let reading = ModelReader.read(bytes, file: file)
     guard let package = reading.package else {
@@ -70,16 +73,20 @@ struct ServedModel {
     self.bytes = bytes
     // Where a file of connections is given, it says where the rows are, and not the model.
     let text = database ?? (connections == nil ? reading.source : nil) ?? ""
-    let service = try BusinessDatabase(rest: text, package, beside: isDeployed ? nil : file)
+    let beside =
+      isDeployed
+      ? mapping.map { MappingText(bytes: $0, name: "the mapping of \(package.id)", folder: nil) }
+      : MappingText(of: package, besideModel: file)
     self.database = try ModelConnections(
-      package, file: connections, database: text.isEmpty ? nil : text, service: service)
+      package, file: connections, database: text.isEmpty ? nil : text, mapping: beside)
+    self.mapping = mapping
     address = isDeployed ? BusinessDatabase.absolute(text) : text
     self.isDeployed = isDeployed
   }
 
   /// As it is kept for the next start.
   var kept: DeployedModel {
-    DeployedModel(package: package.id, model: bytes, database: address)
+    DeployedModel(package: package.id, model: bytes, database: address, mapping: mapping)
   }
 
   /// `connection`: its name in the model.
