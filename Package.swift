@@ -151,11 +151,14 @@ let server: [Target] = [
   module(
     "FerrySQLConnector", "Server/Connectors/SQL",
     ["FerryConnector", "FerryModel", "FerryJSON", "FerrySQLite", "FerryCrypto"]),
+  // When the server asks the business system, by a file beside the model (Decision 0144).
+  module(
+    "FerryCachePolicies", "Server/CachePolicies", ["FerryModel", "FerryJSON", "FerryWorld"]),
   module(
     "FerryServer", "Server/Server",
     [
       "FerryModel", "FerryJSON", "FerryWire", "FerryWorld", "FerryHTTP", "FerryCrypto",
-      "FerryCompression", "FerryConnector", "FerryTrace",
+      "FerryCompression", "FerryConnector", "FerryTrace", "FerryCachePolicies",
     ]),
   // A service as business system: Ferry's own client, waited for on the connector's thread.
   module(
@@ -417,9 +420,12 @@ let testTargets: [Target] = [
       "FerryHTTP", "FerryJSON", "FerryWorld", "FerryCrypto",
     ]),
   tests(
+    "FerryCachePoliciesTests", "CachePoliciesTests",
+    ["FerryCachePolicies", "FerryModel", "FerryWorld"]),
+  tests(
     "FerryServerTests", "ServerTests",
     [
-      "FerryServer", "FerrySQLiteStore", "FerryConformance", "FerryStoreConformance",
+      "FerryServer", "FerryCachePolicies", "FerrySQLiteStore", "FerryConformance", "FerryStoreConformance",
       "FerryConnector", "FerryMemoryConnector", "FerryHTTP",
       "FerryWire", "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLite", "FerryCrypto",
       "FerryFaultVFS", "FerryCompression", "FerryTrace",
@@ -554,7 +560,7 @@ var products: [Product] = [
         "FerryModel", "FerryJSON", "FerryWorld", "FerryHTTP", "FerryHTTPClient", "FerryCrypto",
         "FerryConnector", "FerryServer", "FerrySQLite", "FerrySQLConnector", "FerryPostgreSQL",
         "FerryPostgreSQLConnector", "FerryODataConnector", "FerryRESTConnector",
-        "FerryMariaDB", "FerryMariaDBConnector",
+        "FerryMariaDB", "FerryMariaDBConnector", "FerryCachePolicies",
       ]),
     program(
       "Ferryd", "Sources/Tools/Programs/Ferryd",
@@ -567,7 +573,7 @@ var products: [Product] = [
         "FerrySQLite", "FerryCrypto", "FerryGenerator",
         "FerryWire", "FerryPostgreSQL", "FerryPostgreSQLConnector", "FerryPostgreSQLStore",
         "FerryODataFace", "FerryODataConnector", "FerryApplications", "FerryRESTConnector",
-        "FerryNotices",
+        "FerryNotices", "FerryCachePolicies",
       ]),
     program(
       "FerryCommand", "Sources/Tools/Programs/FerryCommand",

@@ -85,6 +85,9 @@ struct CommandTaker {
     case "adopt": try await database.adoptServer()
     case "submitAll": try database.submitPendingOperations()
     case "cancelAll": try database.cancelPendingOperations()
+    case "current":
+      try await current()
+      return
     case "pending":
       try listPending()
       return
@@ -115,6 +118,20 @@ struct CommandTaker {
     default: throw Problem("the command \(name) is not known")
     }
     output.write { $0.field("ok", true) }
+  }
+
+  /// Whether what is here is what the business system has now, and as of when.
+  private func current() async throws {
+    let state = try await database.current(within: .seconds(30))
+    output.write { writer in
+      writer.field("ok", true)
+      guard case .stale(let reason, let asOf) = state else {
+        return writer.field("state", "current")
+      }
+      writer.field("state", "stale")
+      writer.field("reason", reason.rawValue)
+      writer.field("asOf", asOf?.milliseconds)
+    }
   }
 
   /// `["begin", ["orders"], "evening", true]`: a session of groups, with a context, upload-only or not.

@@ -15,7 +15,9 @@ struct StageOrder {
   static let server = StageOrder(
     folder: "Sources/Server/Server",
     stages: [
-      "Store", "Security", "BigValues", "Inbox", "Replay", "Changes", "Outbox", "Push", "Core",
+      "Store", "Security", "BigValues", "Inbox", "Replay", "Changes", "CacheGroups", "Outbox",
+      "Push",
+      "Core",
       "Accounts", "Intake", "Operations", "Exchanges", "Callers", "Service",
       "Host",
     ])

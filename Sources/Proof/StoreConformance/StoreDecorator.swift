@@ -171,9 +171,9 @@ extension StoreDecorator {
   }
 
   package func absentRows(
-    isSeen: (Int64) -> Bool
+    of entities: [Int]?, isSeen: (Int64) -> Bool
   ) throws(StoreError) -> [(partition: Int64, rows: [Int64], live: Int64)] {
-    try inner.absentRows(isSeen: isSeen)
+    try inner.absentRows(of: entities, isSeen: isSeen)
   }
 
   package func name(ofRow id: Int64) throws(StoreError) -> (name: RowName, version: Int64)? {

@@ -84,11 +84,14 @@ extension StoreSuite {
       var ids: [Int64: Int64] = [:]
       for key in 1...5 as ClosedRange<Int64> { ids[key] = try store.row(name(key))?.id }
       let seen: Set<Int64> = Set([2, 4, 5].compactMap { ids[$0] })
-      let absent = try store.absentRows { seen.contains($0) }
+      let absent = try store.absentRows(of: nil) { seen.contains($0) }
       proof.expectEqual(absent.map(\.partition), [a], "partitions with absent rows")
       proof.expectEqual(absent.first?.rows, [1, 3].compactMap { ids[$0] }, "absent rows")
       proof.expectEqual(absent.first?.live, 3, "rows of the partition")
-      proof.expectEqual(try store.absentRows { _ in false }.map(\.partition), [a, b], "all absent")
+      proof.expectEqual(
+        try store.absentRows(of: [0]) { _ in false }.map(\.partition), [a, b], "all absent")
+      proof.expectEqual(
+        try store.absentRows(of: [1]) { _ in false }.map(\.partition), [], "of another entity")
       proof.expectEqual(try store.name(ofRow: ids[3] ?? 0)?.name, name(3), "the name of a row")
     },
     StoreCase("Rows of a first load enter their partitions; a name that is taken stays as it is") {

@@ -91,6 +91,10 @@ public protocol Connector: AnyObject {
   /// this was last asked. True the first time. Asking forgets: whoever gets true owes a load.
   func changedByOthers() throws(ConnectorError) -> Bool
 
+  /// From now on `changes(since:)` need not look at other entities than these, by their names. A
+  /// connector to which a look at an entity costs nothing need not have it.
+  func follow(_ entities: Set<String>)
+
   /// What others may have changed since the cursor; `nil` and a cursor that is of no use any more
   /// give `anything`. What is committed later than the new cursor is told next time. A connector
   /// without cursors need not have it.
@@ -263,6 +267,8 @@ public struct ConnectorError: Error, Sendable, Equatable, CustomStringConvertibl
 extension Connector {
   public func lead(_ store: String) {}
   public func takeLead(again: Bool) throws(ConnectorError) -> Bool { false }
+
+  public func follow(_ entities: Set<String>) {}
 
   public var isUnreachable: Bool { false }
 

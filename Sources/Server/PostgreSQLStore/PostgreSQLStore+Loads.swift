@@ -118,13 +118,13 @@ extension PostgreSQLStore {
   }
 
   package func absentRows(
-    isSeen: (Int64) -> Bool
+    of entities: [Int]?, isSeen: (Int64) -> Bool
   ) throws(StoreError) -> [(partition: Int64, rows: [Int64], live: Int64)] {
     var found: [Int64: [Int64]] = [:]
     var live: [Int64: Int64] = [:]
     // In slices, so that not all numbers are in memory at once.
     let slice = 50_000
-    for entity in entityNumbers {
+    for entity in entities.map({ $0.map { entityNumbers[$0] } }) ?? entityNumbers {
       var last: Int64 = -1
       while true {
         let rows = try rows(

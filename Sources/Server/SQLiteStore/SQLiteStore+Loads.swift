@@ -114,12 +114,12 @@ extension SQLiteStore {
   }
 
   package func absentRows(
-    isSeen: (Int64) -> Bool
+    of entities: [Int]?, isSeen: (Int64) -> Bool
   ) throws(StoreError) -> [(partition: Int64, rows: [Int64], live: Int64)] {
     var found: [Int64: [Int64]] = [:]
     var live: [Int64: Int64] = [:]
     try sql { () throws(SQLiteError) in
-      for number in entityNumbers {
+      for number in entities.map({ $0.map { entityNumbers[$0] } }) ?? entityNumbers {
         let statement = try writer.statement(
           "SELECT id, partition FROM row WHERE entity = ? AND deleted = 0 ORDER BY id")
         defer { statement.reset() }

@@ -40,12 +40,13 @@ extension PackageHost {
   package static func start(
     _ package: Package, folder: String, doorkeeper: Doorkeeper, world: World,
     limits: ServiceLimits = .standard, proxies: Set<String> = [],
-    on loop: (any TaskExecutor)? = nil,
+    cacheGroups: CacheGroups = CacheGroups(), on loop: (any TaskExecutor)? = nil,
     connectors: (_ connection: String?) -> sending any Connector
   ) async throws(ServerError) -> PackageHost {
     try await start(
       package, audit: AuditLog(path: "\(folder)/audit.jsonl", world: world),
-      doorkeeper: doorkeeper, world: world, limits: limits, proxies: proxies, on: loop,
+      doorkeeper: doorkeeper, world: world, limits: limits, proxies: proxies,
+      cacheGroups: cacheGroups, on: loop,
       store: { package throws(ServerError) in
         try SQLiteStore(folder: folder, package: package, world: world)
       }, connectors: connectors)
@@ -82,13 +83,13 @@ public struct SQLiteServer: Sendable {
   /// in the model; nil is the default one.
   public func start(
     _ package: Package, doorkeeper: Doorkeeper, world: World, limits: ServiceLimits,
-    proxies: Set<String>, on loop: (any TaskExecutor)?,
+    proxies: Set<String>, cacheGroups: CacheGroups = CacheGroups(), on loop: (any TaskExecutor)?,
     connectors: (_ connection: String?) -> sending any Connector
   ) async throws(ServerError) -> PackageHost {
     let file = file
     return try await PackageHost.start(
       package, audit: audit, doorkeeper: doorkeeper, world: world, limits: limits,
-      proxies: proxies, on: loop, threads: threads,
+      proxies: proxies, cacheGroups: cacheGroups, on: loop, threads: threads,
       store: { package throws(ServerError) in try SQLiteStore(file.value, package: package) },
       connectors: connectors)
   }

@@ -126,7 +126,7 @@ public enum BusinessDatabase: Sendable, CustomStringConvertible {
       switch self {
       case .odata(let connection): connection.prove(proof.set, proof.isHeeded)
       case .rest(let service): service.take(proof.set, proof.isHeeded)
-      case .sqlite, .postgreSQL, .mapped: return
+      case .sqlite, .postgreSQL, .mariaDB, .mapped: return
       }
     }
   }

@@ -230,9 +230,9 @@ extension NodeView: Store {
   }
 
   func absentRows(
-    isSeen: (Int64) -> Bool
+    of entities: [Int]?, isSeen: (Int64) -> Bool
   ) throws(StoreError) -> [(partition: Int64, rows: [Int64], live: Int64)] {
-    try any { store throws(StoreError) in try store.absentRows(isSeen: isSeen) }
+    try any { store throws(StoreError) in try store.absentRows(of: entities, isSeen: isSeen) }
   }
 
   func name(ofRow id: Int64) throws(StoreError) -> (name: FerryServer.RowName, version: Int64)? {

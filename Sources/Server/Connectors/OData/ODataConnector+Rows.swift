@@ -73,6 +73,8 @@ extension ODataConnector {
     try !changes(since: nil).hints.isEmpty
   }
 
+  public func follow(_ entities: Set<String>) { followed = entities }
+
   public func changes(since cursor: String?) throws(ConnectorError) -> BusinessChanges {
     let start = connection.memory.clock.uptime
     defer { comparison.took(connection.memory.clock.uptime - start) }
@@ -80,7 +82,8 @@ extension ODataConnector {
     var links = DeltaLinks()
     var hints: [ChangeHint] = []
     do throws(ConnectorError) {
-      for entity in package.entities where !entity.isOperation {
+      for entity in package.entities
+      where !entity.isOperation && followed?.contains(entity.name) ?? true {
         let form = try requiredForm(of: entity)
         if let link = given[form.set.name], let found = try changes(at: link, form) {
           hints += ODataConnector.hints(found, entity)

@@ -15,6 +15,8 @@ public final class ODataConnector: Connector {
   private var forms: [String: EntityForm] = [:]
   private let sideBySide: SideBySide
   var comparison = SetComparison()
+  /// Those whose changes are asked for; nil: all.
+  var followed: Set<String>?
   /// How often in succession the link of a set led nowhere.
   var lostLinks: [String: Int] = [:]
 

@@ -12,6 +12,8 @@ public final class RESTConnector: Connector {
   private let package: Package
   private var comparison = SetComparison()
   private var questions = ChangeQuestions()
+  /// Those whose changes are asked for; nil: all.
+  private var followed: Set<String>?
   /// Entities without any row so far.
   private var emptyLists: Set<String> = []
   private let sideBySide: SideBySide
@@ -230,6 +232,8 @@ public final class RESTConnector: Connector {
     }
   }
 
+  public func follow(_ entities: Set<String>) { followed = entities }
+
   public func changes(since cursor: String?) throws(ConnectorError) -> BusinessChanges {
     let start = connection.clock.uptime
     defer { comparison.took(connection.clock.uptime - start) }
@@ -237,7 +241,7 @@ public final class RESTConnector: Connector {
     if keepsCursor { questions.take(cursor) }
     var hints: [ChangeHint] = []
     do throws(ConnectorError) {
-      for entity in package.entities {
+      for entity in package.entities where followed?.contains(entity.name) ?? true {
         let form = try form(of: entity)
         if keepsCursor, let changes = form.changes {
           hints += try asked(entity, form, changes)

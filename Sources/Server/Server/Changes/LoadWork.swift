@@ -81,9 +81,10 @@ final class LoadWork {
     return values
   }
 
-  /// Live rows that the load did not give, by partition.
-  func absences() throws(StoreError) -> [LoadMachine.Absence] {
-    try store.absentRows { seen.contains($0) }.map { partition, rows, live in
+  /// Live rows that the load did not give, by partition. `names`: those of these entities; nil: of all.
+  func absences(of names: [String]? = nil) throws(StoreError) -> [LoadMachine.Absence] {
+    let entities = names?.compactMap { cache.rules.position(of: $0) }
+    return try store.absentRows(of: entities) { seen.contains($0) }.map { partition, rows, live in
       LoadMachine.Absence(partition: partition, rows: rows, liveRows: live)
     }
   }

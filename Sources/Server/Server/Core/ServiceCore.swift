@@ -11,6 +11,7 @@ final class ServiceCore {
   let directory: PartitionDirectory
   let cache: CacheReader
   let meter: PackageMeter
+  let cacheGroups: CacheGroups
   var memory = StoreMemory()
   var marks = Marks()
   var claims = Claims()
@@ -24,7 +25,11 @@ final class ServiceCore {
   /// What is not handed out yet of the call that is under way.
   var events = ServiceEvents()
 
-  init(rules: PartitionRules, world: World, limits: ServiceLimits, store: any Store) {
+  init(
+    rules: PartitionRules, world: World, limits: ServiceLimits, store: any Store,
+    cacheGroups: CacheGroups
+  ) {
+    self.cacheGroups = cacheGroups
     self.limits = limits
     self.world = world
     lastLook = world.clock.moment

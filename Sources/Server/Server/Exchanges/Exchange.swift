@@ -33,7 +33,7 @@ public final class Exchange {
 
   /// It is held back and need not be any longer: it goes on though nothing has stirred it.
   package func isHoldOver(at now: Timestamp) -> Bool {
-    state.holdUntil.map { now >= $0 } ?? false
+    [state.holdUntil, state.groupsUntil].contains { $0.map { now >= $0 } ?? false }
   }
 
   /// The time of a notice has come that had to wait.

@@ -47,6 +47,9 @@ struct ExchangeState {
   var holdUntil: Timestamp?
   /// The look for changes of others that a device waits for which asks whether it is current.
   var looksNeeded: NeededLooks?
+  /// What the cache groups have answered, and until when the pages wait for one of their loads.
+  var groupsNeeded: NeededGroups?
+  var groupsUntil: Timestamp?
   /// Operations of the device that were not answered when the request came.
   var heldFor: [OperationID] = []
   /// Whether a channel has to end: its token is not good any more, or its time is over.

@@ -7,7 +7,9 @@ import FerryWorld
 extension Exchanges {
   /// Notes that the answer is to be held. Interest is registered before anything is looked at.
   func hold(_ state: inout ExchangeState, _ id: ExchangeID) throws(ServerError) {
+    state.groupsNeeded = core.ask(state.pulls)
     guard !state.isChannel else { return }
+    state.groupsUntil = state.groupsNeeded?.patience.map { world.clock.moment.advanced(by: $0) }
     if state.hello.asksCurrent { state.looksNeeded = intake.looksNeeded }
     guard state.hello.wait > 0, !state.heldFor.isEmpty || state.looksNeeded != nil else { return }
     let held = exchanges.values.filter { $0.state.holdUntil != nil }
@@ -21,6 +23,12 @@ extension Exchanges {
 
   /// Whether the pages of an answer are still held back. What ends it is noted.
   func isHeld(_ exchange: Exchange) throws(ServerError) -> Bool {
+    if let groups = exchange.state.groupsUntil, world.clock.moment < groups,
+      let needed = exchange.state.groupsNeeded, !core.cacheGroups.areDone(needed)
+    {
+      return true
+    }
+    exchange.state.groupsUntil = nil
     guard let until = exchange.state.holdUntil else { return false }
     let ids = exchange.state.heldFor
     if world.clock.moment < until {
@@ -44,10 +52,12 @@ extension Exchanges {
     return false
   }
 
-  /// A look has come further: held answers that wait for one look whether it was theirs.
+  /// A look has come further, or a load of a cache group: held answers look whether it was theirs.
   func wakeCurrent() {
     for (id, exchange) in exchanges
-    where exchange.state.looksNeeded != nil && exchange.state.holdUntil != nil {
+    where exchange.state.groupsUntil != nil
+      || exchange.state.looksNeeded != nil && exchange.state.holdUntil != nil
+    {
       core.tell(.stirred(id))
     }
   }

@@ -22,7 +22,9 @@ extension Exchanges {
       index: index, download: state.downloads[index],
       asker: Download.Asker(
         owner: state.owner, open: state.hello.open, rightsVersion: state.rightsVersion,
-        era: store.era, currency: try intake.currency(state.looksNeeded), load: loadStanding(),
+        era: store.era,
+        currency: core.currency(try intake.currency(state.looksNeeded), state.groupsNeeded),
+        load: loadStanding(),
         waiting: operations.waiting(of: state.owner)),
       answersGeneration: core.memory.answersGeneration, frames: frames, limits: limits)
   }

@@ -30,6 +30,7 @@ public struct AuditLog: Sendable {
     case activationMade
     /// An operator decided about an operation whose outcome nobody knew.
     case outcomeDecided
+    case cacheOperated
     /// What a device did by itself.
     case loggedOut, connectionRegistered, deviceUnregistered
     /// An operator deployed a package, or withdrew one.
@@ -43,7 +44,8 @@ public struct AuditLog: Sendable {
         .deviceRemoved, .tokenRepeated, .loggedOut, .connectionRegistered, .deviceUnregistered:
         false
       case .keyMade, .keyRotated, .deviceLocked, .deviceUnlocked, .wipeOrdered, .wipeReceipt,
-        .wipeRefused, .templateAssigned, .activationMade, .outcomeDecided, .packageDeployed,
+        .wipeRefused, .templateAssigned, .activationMade, .outcomeDecided, .cacheOperated,
+        .packageDeployed,
         .packageWithdrawn,
         .userAdded, .userChanged, .passwordChanged, .userLoggedOut, .userRemoved:
         true

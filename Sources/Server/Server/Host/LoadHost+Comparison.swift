@@ -10,7 +10,8 @@ extension LoadHost {
       try await service.beginComparison(of: next)
     {
       compared = next
-      let entities = service.rules.connections.entities(service.rules.loadOrder, of: next)
+      let entities = service.cacheGroups.followed(
+        service.rules.connections.entities(service.rules.loadOrder, of: next))
       comparison = Comparison(entities, since: world.clock.uptime)
       world.log.info("all rows are compared with the business system, slice by slice")
     }

@@ -7,11 +7,11 @@ import Synchronization
 /// a thread of its own. Of several connections each has its loads, one at a time; what was touched is
 /// then read elsewhere (`ReadHost`).
 public actor LoadHost {
-  private let executor: ThreadExecutor
+  let executor: ThreadExecutor
   /// By the number of the connection.
   let connectors: [any Connector]
   let service: ServiceHost
-  private let package: Package
+  let package: Package
   let world: World
   /// What a load reads of each connection, one after the other; together every row.
   private let scopes: [[LoadScope]]
@@ -26,7 +26,7 @@ public actor LoadHost {
   var compared = 0
   /// What has begun and has not ended well: if the store broke it, it is begun again.
   private var loading: [Int] = []
-  private var isStopped = false
+  var isStopped = false
   /// Of several connections one that is away holds up no other.
   private var breakers: [CircuitBreaker]
   private var loadTroubles: [LastingTrouble]
@@ -36,7 +36,7 @@ public actor LoadHost {
   private static let worthTelling: Duration = .seconds(1)
   /// What the last load that ended well has read: about as many as the next will. By its connection;
   /// under nil that of all.
-  private var lastRows: [Int?: Int] = [:]
+  var lastRows: [Int?: Int] = [:]
   /// Loads begun, and those who wait for one of each connection that begins after they asked.
   private var begun = 0
   private var waiting: [Waiting] = []
@@ -135,6 +135,7 @@ public actor LoadHost {
           if !isAll { isAll = try await !service.isLoaded() }
           try await load(isAll ? nil : next)
         }
+        try await loadNextGroup()
         try await reads?.run()
         try await compareNext()
       } catch {
@@ -161,16 +162,11 @@ public actor LoadHost {
     let start = world.clock.uptime
     // It compares everything.
     try await endComparison()
-    let ticket = try await service.beginLoad(of: connection)
-    var report = LoadReport(service.pulse, world, since: start)
-    defer { service.pulse.tellLoad(nil) }
-    let coverage: LoadCoverage
-    do throws(LoadFailure) { coverage = try await self.read(read, ticket, &report) } catch {
-      await service.abandonLoad(ticket)
-      switch error {
-      case .store(let failure): throw failure
-      case .connector(let failure, let away): tell(failure, of: away)
-      }
+    let ticket = try await service.beginLoad(of: connection, only: ownNames(of: read))
+    let report: LoadReport
+    let summary: LoadSummary
+    do throws(LoadFailure) { (report, summary) = try await self.load(ticket, read) } catch {
+      if case .store(let failure) = error { throw failure }
       if connection == nil {
         await executor.sleep(for: .seconds(1))
       } else {
@@ -179,177 +175,103 @@ public actor LoadHost {
       for connection in read { want(connection) }
       return
     }
-    var summary: LoadSummary?
-    while summary == nil {
-      if case .done(let ended) = try await service.endLoad(ticket, coverage) { summary = ended }
-    }
+    if ticket.isFirst { service.cacheGroups.loadedAll(began: start) }
     loading = []
     tellLoaded(report.rows, summary, connection, in: world.clock.uptime - start)
     lastRows[connection] = report.rows
     service.pulse.tellCompared(
       ComparisonReport(
         rows: report.rows,
-        differences: (summary?.changedRows ?? 0) + (summary?.deletedRows ?? 0),
+        differences: summary.changedRows + summary.deletedRows,
         time: world.clock.uptime - start))
     for connection in read {
       breakers[connection].note(isReached: true, world.clock.moment)
       tell(nil, of: connection)
     }
     release(number, read)
-    guard let summary, !summary.doubtedPartitions.isEmpty else { return }
+    guard !summary.doubtedPartitions.isEmpty else { return }
     // What is not believed needs a second load that says the same.
     await executor.sleep(for: .seconds(1))
     for connection in read { want(connection) }
   }
 
+  /// One load from its ticket to its end. What the business system says of itself is noted.
+  func load(
+    _ ticket: LoadTicket, _ connections: [Int], of group: String? = nil
+  ) async throws(LoadFailure) -> (LoadReport, LoadSummary) {
+    var report = LoadReport(service.pulse, world, since: world.clock.uptime)
+    defer { service.pulse.tellLoad(nil) }
+    let coverage: LoadCoverage
+    do throws(LoadFailure) {
+      coverage = try await read(connections, ticket, of: group, &report)
+    } catch {
+      await service.abandonLoad(ticket)
+      if case .connector(let failure, let away) = error, !isSuspended(group) {
+        tell(failure, of: away)
+      }
+      throw error
+    }
+    do throws(ServerError) {
+      while true {
+        if case .done(let summary) = try await service.endLoad(ticket, coverage) {
+          return (report, summary)
+        }
+      }
+    } catch { throw .store(error) }
+  }
+
+  /// The load of a cache group; gives why it has brought nothing.
+  func loadGroup(
+    _ name: String, _ entities: [Entity], of connections: [Int]
+  ) async throws(ServerError) -> String? {
+    begun += 1
+    let ticket = try await service.beginLoad(only: entities.map(\.name))
+    do throws(LoadFailure) {
+      let (_, summary) = try await load(ticket, connections, of: name)
+      for connection in connections { tell(nil, of: connection) }
+      guard summary.doubtedPartitions.isEmpty else {
+        return "far fewer rows than before came; a second load must say the same"
+      }
+      return nil
+    } catch {
+      switch error {
+      case .store(let failure): throw failure
+      case .connector(let failure, _): return failure.description
+      }
+    }
+  }
+
+  /// What the load did not find is read by its key.
+  func readAgain() async throws(ServerError) { try await reads?.run() }
+
+  func allScopes(of connection: Int) -> [LoadScope] { scopes[connection] }
+
+  /// The entities that a load of connections reads; nil: all of them.
+  private func ownNames(of connections: [Int]) -> [String]? {
+    guard !service.cacheGroups.isEmpty else { return nil }
+    let entities = connections.flatMap { scopes[$0] }.flatMap(\.entities)
+    return service.cacheGroups.followed(entities).map(\.name)
+  }
+
+  func isSuspended(_ group: String?) -> Bool {
+    group.map { service.cacheGroups.isSuspended($0) } ?? false
+  }
+
   /// Nil for what went well.
-  private func tell(_ failure: ConnectorError?, of connection: Int) {
+  func tell(_ failure: ConnectorError?, of connection: Int) {
     loadTroubles[connection].tell(failure?.description, world.log)
     service.pulse.tellBusiness(failure?.description, of: connection)
   }
 
-  private enum LoadFailure: Error {
-    case store(ServerError)
-    case connector(ConnectorError, of: Int)
-  }
-
-  /// How often a load goes on behind the last page that was kept without another page coming.
-  private static let resumptions = 10
-
-  /// Reads every scope to its end. Where the line breaks it goes on behind the last page, if the
-  /// connector can.
-  private func read(
-    _ connections: [Int], _ ticket: LoadTicket, _ report: inout LoadReport
-  ) async throws(LoadFailure) -> LoadCoverage {
-    var parts: [LoadCoverage.Part] = []
-    try count(connections, ticket, &report)
-    for connection in connections {
-      for scope in scopes[connection] {
-        parts.append(try await read(scope, of: connection, ticket, &report))
-      }
-    }
-    let coverage = LoadCoverage(parts)
-    // Devices take what a first load gives for everything that there is.
-    guard !ticket.isFirst || service.rules.loadOrder.allSatisfy({ coverage.isWhole($0) }) else {
-      throw .connector(
-        ConnectorError(
-          "The load did not give every row", hint: "It is tried again.", isTransient: true),
-        of: connections[0])
-    }
-    return coverage
-  }
-
-  /// How many rows there will be. Counting reads the tables once more: only where nobody knows.
-  private func count(
-    _ connections: [Int], _ ticket: LoadTicket, _ report: inout LoadReport
-  ) throws(LoadFailure) {
-    report.total = lastRows[ticket.connection]
-    if report.total == nil {
-      var total: Int? = 0
-      for connection in connections {
-        let entities = service.rules.connections.entities(package.entities, of: connection)
-        do throws(ConnectorError) {
-          let count = try connectors[connection].rowCount(entities)
-          total = count.flatMap { count in total.map { $0 + count } }
-        } catch {
-          // Of several connections one may be away: its rows are waited for when it is its turn.
-          guard connections.count > 1 else { throw .connector(error, of: connection) }
-          total = nil
-        }
-      }
-      report.total = total
-    }
-    report.add(0)
-  }
-
-  private func read(
-    _ scope: LoadScope, of connection: Int, _ ticket: LoadTicket, _ report: inout LoadReport
-  ) async throws(LoadFailure) -> LoadCoverage.Part {
-    var place: LoadPlace?
-    var attempts = 0
-    while true {
-      let part = readPages(of: scope, connection, from: place, ticket, &report)
-      if let failure = part.failure { throw .store(failure) }
-      if let end = part.end {
-        if ticket.connection == nil { tell(nil, of: connection) }
-        return LoadCoverage.Part(scope, end)
-      }
-      let error = part.error ?? ConnectorError("", hint: "", isTransient: true)
-      // What a first load has of other connections is not read once more for one that is away.
-      if ticket.isFirst, connectors.count > 1, !part.hasRows, place == nil, error.isTransient,
-        !isStopped
-      {
-        tell(error, of: connection)
-        await executor.sleep(for: .seconds(1))
-        continue
-      }
-      attempts = part.hasPages ? 1 : attempts + 1
-      guard let next = part.next ?? (part.hasPages ? nil : place), error.isTransient,
-        attempts <= LoadHost.resumptions, !isStopped
-      else { throw .connector(error, of: connection) }
-      world.log.warn(
-        "a load was interrupted; it goes on behind the last page", ("reason", error.description))
-      place = next
-      await executor.sleep(for: .seconds(1))
-    }
-  }
-
-  /// What one reading came to.
-  private struct ReadPages {
-    var end: LoadEnd?
-    var error: ConnectorError?
-    /// The store could not take the rows.
-    var failure: ServerError?
-    var hasPages = false
-    /// Or rows that do not fit.
-    var hasRows = false
-    /// Behind the last page; nil where the load cannot go on there.
-    var next: LoadPlace?
-  }
-
-  private func readPages(
-    of scope: LoadScope, _ connection: Int, from place: LoadPlace?, _ ticket: LoadTicket,
-    _ report: inout LoadReport
-  ) -> ReadPages {
-    let service = self.service
-    var result = ReadPages()
-    var feed = LoadFeed(service, ticket)
-    func keeping(_ body: () throws(ServerError) -> Void) throws(ConnectorError) {
-      do throws(ServerError) { try body() } catch {
-        result.failure = error
-        throw ConnectorError(error.message, hint: error.hint, isTransient: error.isTransient)
-      }
-    }
-    do throws(ConnectorError) {
-      result.end = try connectors[connection].load(
-        scope, from: place,
-        each: { page throws(ConnectorError) in
-          try keeping { () throws(ServerError) in try feed.add(page.entity, page.rows) }
-          report.add(page.rows.count)
-          result.hasPages = true
-          result.hasRows = true
-          result.next = page.next
-        },
-        rejected: { row in
-          result.hasRows = true
-          service.stage(ticket, rejected: row)
-        })
-    } catch { result.error = error }
-    // What was read is kept, however the reading ended.
-    guard result.failure == nil else { return result }
-    do throws(ServerError) { try feed.finish() } catch { result.failure = error }
-    return result
-  }
-
   private func tellLoaded(
-    _ rows: Int, _ summary: LoadSummary?, _ connection: Int?, in time: Duration
+    _ rows: Int, _ summary: LoadSummary, _ connection: Int?, in time: Duration
   ) {
     let isWorthTelling = lastRows[connection] == nil || time >= LoadHost.worthTelling
     world.log.write(
       isWorthTelling ? .info : .debug, "the business system was loaded",
       [
-        ("rows", String(rows)), ("changed", String(summary?.changedRows ?? 0)),
-        ("gone", String(summary?.deletedRows ?? 0)),
+        ("rows", String(rows)), ("changed", String(summary.changedRows)),
+        ("gone", String(summary.deletedRows)),
         ("milliseconds", String(Int64(time / .milliseconds(1)))),
       ] + (connection.map { service.rules.connections.fields($0) } ?? []))
   }

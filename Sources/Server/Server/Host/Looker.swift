@@ -16,6 +16,8 @@ final class Looker {
   private var nextQuietCursor: Timestamp?
   private var schedule: ComparisonSchedule?
   private(set) var breaker = CircuitBreaker()
+  /// Whether the connector follows less than all.
+  private var isNarrowed = false
   private var trouble: LastingTrouble
   private var shortfall: LastingTrouble
 
@@ -46,6 +48,33 @@ final class Looker {
     return await look() || !isKnown
   }
 
+  /// What a cache group reads is not asked for here.
+  private func followedChanges() throws(ConnectorError) -> BusinessChanges {
+    let groups = service.cacheGroups
+    guard !groups.isEmpty else {
+      if isNarrowed { connector.follow(Set(service.rules.loadOrder.map(\.name))) }
+      isNarrowed = false
+      return try connector.changes(since: cursor)
+    }
+    let own = service.rules.connections.entities(service.rules.loadOrder, of: connection)
+    let followed = Set(groups.followed(own).map(\.name))
+    guard !followed.isEmpty else { return BusinessChanges(cursor: cursor, hints: []) }
+    connector.follow(followed)
+    isNarrowed = true
+    let changes = try connector.changes(since: cursor)
+    let hints = changes.hints.compactMap { hint -> ChangeHint? in
+      switch hint {
+      case .objects(let entity, _), .entity(let entity):
+        return followed.contains(entity) ? hint : nil
+      case .rows(let rows):
+        let own = rows.filter { followed.contains($0.entity) }
+        return own.isEmpty ? nil : .rows(own)
+      case .anything: return hint
+      }
+    }
+    return BusinessChanges(cursor: changes.cursor, hints: hints, shortfall: changes.shortfall)
+  }
+
   /// True once a day where changes of others are noted: all rows are to be compared. Without a cursor
   /// everything is compared again and again already.
   func isComparisonDue() -> Bool {
@@ -65,7 +94,7 @@ final class Looker {
     lastLook = now
     let number = await service.beginLook(forRows: connector.looksApart, of: connection)
     let changes: BusinessChanges
-    do throws(ConnectorError) { changes = try connector.changes(since: cursor) } catch {
+    do throws(ConnectorError) { changes = try followedChanges() } catch {
       breaker.note(isReached: !connector.isUnreachable, now)
       tell(error.description)
       await service.failLook(number, of: connection)

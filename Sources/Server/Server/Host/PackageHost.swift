@@ -22,11 +22,12 @@ public struct PackageHost: Sendable {
   /// replays, who loads, who reads big values, and who asks for changes where that takes long; of
   /// several connections for each of them, by its name in the model (nil: the default one). The
   /// tasks that drive them run on `loop` where one is given. `proxies`: addresses of proxies whose
-  /// `X-Forwarded-For` is believed. `threads`: those of a server with several packages. Errors: what
+  /// `X-Forwarded-For` is believed. `cacheGroups`: when what is read. `threads`: those of a server with several packages. Errors: what
   /// `Service` and the store throw.
   package static func start(
     _ package: Package, audit: AuditLog, doorkeeper: Doorkeeper, world: World,
     limits: ServiceLimits = .standard, proxies: Set<String> = [],
+    cacheGroups: CacheGroups = CacheGroups(),
     on loop: (any TaskExecutor)? = nil, threads: ServerThreads? = nil,
     store: @escaping @Sendable (Package) throws(ServerError) -> any Store,
     connectors: (_ connection: String?) -> sending any Connector
@@ -37,7 +38,7 @@ public struct PackageHost: Sendable {
       () throws(ServerError) in
       let service = try Service(
         package: package, world: world, limits: limits,
-        users: threads?.users.value ?? SharedUsers(), store: store)
+        users: threads?.users.value ?? SharedUsers(), cacheGroups: cacheGroups, store: store)
       service.provider = doorkeeper.roles.mapping(
         ProviderChain(doorkeeper.provider, [service.tokenUsers]), for: package.name)
       service.templates = doorkeeper.templates
@@ -74,6 +75,7 @@ public struct PackageHost: Sendable {
     let contents = ContentHost(
       connectors: PackageHost.made(names, connectors), service: service, world: world,
       on: threads?.contents)
+    service.connectCacheGroups()
     // On a node that follows the leader does that.
     var work: [Task<Void, Never>] = []
     if service.leads {

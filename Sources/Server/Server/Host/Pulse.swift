@@ -21,10 +21,14 @@ public final class Pulse: Sendable {
 
   private let world: World
   private let connections: PackageConnections?
+  private let cacheGroups: CacheGroups?
   private let state: Mutex<State>
 
   /// `connections`: of the package; nil where only one is known.
-  init(world: World, connections: PackageConnections? = nil) {
+  init(
+    world: World, connections: PackageConnections? = nil, cacheGroups: CacheGroups? = nil
+  ) {
+    self.cacheGroups = cacheGroups
     self.world = world
     self.connections = connections
     state = Mutex(State(beat: world.clock.now))
@@ -90,6 +94,7 @@ public final class Pulse: Sendable {
     fileprivate let seconds: Int64
     fileprivate let uptime: Duration
     fileprivate let connections: PackageConnections?
+    fileprivate let groups: [CacheGroups.Status]
   }
 
   /// Of now.
@@ -110,7 +115,8 @@ public final class Pulse: Sendable {
     return Report(
       isWell: !isStuck && state.trouble == nil, status: status, isStuck: isStuck, state: state,
       seconds: (now.milliseconds - state.beat.milliseconds) / 1_000,
-      uptime: world.clock.uptime, connections: connections)
+      uptime: world.clock.uptime, connections: connections,
+      groups: cacheGroups?.statuses(at: world.clock.uptime) ?? [])
   }
 }
 
@@ -135,6 +141,9 @@ extension Pulse.Report {
     if let load = state.load { load.write(to: &writer) }
     writeComparison(to: &writer)
     writeRejected(to: &writer)
+    guard !groups.isEmpty else { return }
+    writer.key("cacheGroups")
+    writer.array(groups) { $1.write(to: &$0) }
   }
 
   /// Each connection with what is wrong, where there are several.

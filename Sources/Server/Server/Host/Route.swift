@@ -71,6 +71,9 @@ struct Route: Sendable {
       nil, "/ferry/1/operator/operation", bodyBytes: Router.loginBytes,
       .keyHolder { await $0.decide($1) }),
     Route(
+      nil, "/ferry/1/operator/cache", bodyBytes: Router.loginBytes,
+      .keyHolder { await $0.operateCache($1) }),
+    Route(
       nil, "/ferry/1/operator/activation", bodyBytes: Router.loginBytes,
       .keyHolder { await $0.operate($1) }),
     Route(

@@ -12,6 +12,17 @@ extension ServiceHost {
 }
 
 extension ServiceHost {
+  /// From now on a load of a cache group begins as soon as it is wanted, and who waits for it hears of
+  /// its end.
+  nonisolated func connectCacheGroups() {
+    cacheGroups.connect(
+      onWanted: { [weak self] in self?.callReaders() },
+      onEnd: { [weak self] in
+        guard let self else { return }
+        self.executor.perform { self.assumeIsolated { host in host.service.groupsChanged() } }
+      })
+  }
+
   /// Whether other nodes use the store.
   var sharesStore: Bool { service.store.isShared }
 

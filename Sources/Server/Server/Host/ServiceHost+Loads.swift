@@ -20,8 +20,11 @@ extension ServiceHost {
     return try service.take(changes, of: look, from: connection)
   }
 
-  func beginLoad(of connection: Int? = nil) throws(ServerError) -> LoadTicket {
-    try service.beginLoad(of: connection)
+  /// `entities`: the names of those that it reads; nil: all of the connection.
+  func beginLoad(
+    of connection: Int? = nil, only entities: [String]? = nil
+  ) throws(ServerError) -> LoadTicket {
+    try service.beginLoad(of: connection, only: entities)
   }
 
   func endLoad(

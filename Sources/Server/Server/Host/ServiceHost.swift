@@ -25,6 +25,7 @@ public actor ServiceHost {
   /// Days after which an inactive device leaves the register.
   nonisolated let inactiveDays: Int64
   nonisolated let rules: PartitionRules
+  nonisolated let cacheGroups: CacheGroups
   private nonisolated let pageReaders: PageReaders?
   private var exchanges: [ExchangeID: Exchange] = [:]
   private var waiting: [ExchangeID: Waiting] = [:]
@@ -89,7 +90,9 @@ public actor ServiceHost {
     }.get()
     let service = made.service
     self.service = service
-    let pulse = Pulse(world: world, connections: service.rules.connections)
+    let pulse = Pulse(
+      world: world, connections: service.rules.connections,
+      cacheGroups: service.core.cacheGroups)
     self.pulse = pulse
     meter = service.meter
     accessTokens = service.accessTokens
@@ -98,6 +101,7 @@ public actor ServiceHost {
     leads = service.leads
     inactiveDays = service.limits.inactiveDays
     rules = service.rules
+    cacheGroups = service.core.cacheGroups
     pageReaders = readers.map { PageReaders($0, made.readerMaker) }
     operatorKey = made.operatorKey
     service.listen { [weak self] event in

@@ -10,6 +10,16 @@ public struct LoadTicket: Sendable, Hashable {
   let isFirst: Bool
   /// Nil: all connections.
   let connection: Int?
+  /// The names of the entities that it reads; nil: all of the connection.
+  let entities: [String]?
+
+  var kind: LoadKind { LoadKind(connection: connection, entities: entities) }
+}
+
+/// What tells loads apart that confirm each other.
+struct LoadKind: Hashable {
+  let connection: Int?
+  let entities: [String]?
 }
 
 /// What `Service.endLoad` did.
@@ -49,8 +59,11 @@ public struct ReadBackTask: Sendable {
 extension Intake {
   /// Call it before the business system is asked. A load that was not ended is forgotten.
   ///
-  /// `connection`: the one that is read; nil: all of them, as in a first load.
-  func beginLoad(of connection: Int? = nil) throws(ServerError) -> LoadTicket {
+  /// `connection`: the one that is read; nil: all of them, as in a first load. `entities`: the names of
+  /// those that are read; nil: all.
+  func beginLoad(
+    of connection: Int? = nil, only entities: [String]? = nil
+  ) throws(ServerError) -> LoadTicket {
     if let load { abandonLoad(load.ticket) }
     try guarded { () throws(StoreError) in try loads.begin() }
     let isFirst = try !isLoaded()
@@ -58,9 +71,10 @@ extension Intake {
     core.lastTask += 1
     let ticket = LoadTicket(
       number: core.lastTask, mark: core.marks.begin(clock: try clock()), isFirst: isFirst,
-      connection: connection)
+      connection: connection, entities: isFirst ? nil : entities)
     load = ActiveLoad(ticket: ticket, compares: compares)
-    for index in followed.indices where connection.map({ $0 == index }) ?? true {
+    let isFollowed = entities?.allSatisfy { !core.cacheGroups.governs($0) } ?? true
+    for index in followed.indices where isFollowed && connection.map({ $0 == index }) ?? true {
       followed[index].cursors.loadBegan()
     }
     return ticket
@@ -115,8 +129,11 @@ extension Intake {
     let isLast = staged.count < limit
     let (absences, doubted) =
       try isLast && compares
-      ? guarded { () throws(StoreError) in try believed(loads.absences(), coverage) } : ([], [])
-    var machine = loadMachine(of: ticket.connection)
+      ? guarded { () throws(StoreError) in
+        try believed(loads.absences(of: ticket.entities), coverage)
+      }
+      : ([], [])
+    var machine = loadMachine(of: ticket.kind)
     let verdict = machine.judge(absences)
     var summary = load?.summary ?? LoadSummary()
     var later: [ObjectName: Int64] = [:]
@@ -129,9 +146,11 @@ extension Intake {
         let isDoubted = doubted.contains(row)
         try delete(row, isDoubted: isDoubted, ticket, &machine, &summary, &later)
       }
-      let entities = ticket.connection.map { connection in
-        connections.entities(package.entities, of: connection).map(\.name)
-      }
+      let entities =
+        ticket.entities
+        ?? ticket.connection.map { connection in
+          connections.entities(package.entities, of: connection).map(\.name)
+        }
       let fresh = try store.closeLoad(transaction, of: entities)
       all = try store.rejectedRows()
       return (fresh, [])
@@ -141,7 +160,7 @@ extension Intake {
     summary.readAgain += later.count
     load?.summary = summary
     guard isLast else { return .again }
-    keep(machine, of: ticket.connection)
+    keep(machine, of: ticket.kind)
     summary.doubtedPartitions = verdict.doubted
     load = nil
     let read = package.entities.filter { coverage?.isWhole($0) ?? true }
@@ -170,9 +189,8 @@ extension Intake {
   /// Whether all entities of a connection are among these.
   private func isWhole(_ connection: Int, _ read: [Entity]) -> Bool {
     let names = Set(read.map(\.name))
-    return connections.entities(package.entities, of: connection).allSatisfy {
-      names.contains($0.name)
-    }
+    let all = connections.entities(package.entities, of: connection)
+    return core.cacheGroups.followed(all).allSatisfy { names.contains($0.name) }
   }
 
   private func apply(

@@ -6,8 +6,8 @@ import FerryWorld
 final class Intake: ServiceRoom {
   let core: ServiceCore
   let loads: LoadWork
-  /// By the connection that was loaded; under nil what loads of all of them have come to.
-  private var loadMachines: [Int?: LoadMachine] = [:]
+  /// What loads have come to, by what they read.
+  private var loadMachines: [LoadKind: LoadMachine] = [:]
   var load: ActiveLoad?
   /// What a comparison in slices has seen; nil while there is none.
   var compared: (work: LoadWork, since: Int64, connection: Int)?
@@ -33,11 +33,11 @@ final class Intake: ServiceRoom {
   func begin() throws(ServerError) { try guarded { () throws(StoreError) in try loads.begin() } }
 
   /// Decides which deletions of a load are believed.
-  func loadMachine(of connection: Int?) -> LoadMachine {
-    loadMachines[connection] ?? LoadMachine(massDeletionRows: limits.massDeletionRows)
+  func loadMachine(of kind: LoadKind) -> LoadMachine {
+    loadMachines[kind] ?? LoadMachine(massDeletionRows: limits.massDeletionRows)
   }
 
-  func keep(_ machine: LoadMachine, of connection: Int?) { loadMachines[connection] = machine }
+  func keep(_ machine: LoadMachine, of kind: LoadKind) { loadMachines[kind] = machine }
 
   /// What no device gets, as the store has it.
   func readRejectedRows() throws(StoreError) { rejectedRows = try store.rejectedRows() }

@@ -7,10 +7,12 @@ extension Service {
   var rejectedRows: RejectedRows { intake.rejectedRows }
 
   /// Call it before the business system is asked. A load that was not ended is forgotten. `connection`:
-  /// the one that is read; nil: all of them.
-  public func beginLoad(of connection: Int? = nil) throws(ServerError) -> LoadTicket {
+  /// the one that is read; nil: all of them. `entities`: the names of those that are read; nil: all.
+  public func beginLoad(
+    of connection: Int? = nil, only entities: [String]? = nil
+  ) throws(ServerError) -> LoadTicket {
     defer { handOut() }
-    return try intake.beginLoad(of: connection)
+    return try intake.beginLoad(of: connection, only: entities)
   }
 
   /// Takes rows as the load brings them.

@@ -24,13 +24,14 @@ public final class Service: ServiceRoom, ServedPackageService, ExchangeSource {
   /// a folder.) `users`: those of a server with several packages.
   package init(
     package: Package, world: World, limits: ServiceLimits = .standard,
-    users: SharedUsers = SharedUsers(),
+    users: SharedUsers = SharedUsers(), cacheGroups: CacheGroups = CacheGroups(),
     store makeStore: (Package) throws(ServerError) -> any Store
   ) throws(ServerError) {
     let package = package.served
     let rules = try PartitionRules(package)
     let store = try makeStore(package)
-    core = ServiceCore(rules: rules, world: world, limits: limits, store: store)
+    core = ServiceCore(
+      rules: rules, world: world, limits: limits, store: store, cacheGroups: cacheGroups)
     accounts = try Accounts(core: core, users: users)
     intake = Intake(core: core)
     operations = Operations(core: core, accounts: accounts, intake: intake)
@@ -102,6 +103,12 @@ public final class Service: ServiceRoom, ServedPackageService, ExchangeSource {
   public func isLoaded() throws(ServerError) -> Bool {
     defer { handOut() }
     return try core.isLoaded()
+  }
+
+  /// A load of a cache group has ended, or nobody waits for it any more.
+  func groupsChanged() {
+    core.tell(.looked)
+    handOut()
   }
 
   /// What may be written, or must not be read from a file that nobody finds any more.

@@ -17,9 +17,9 @@ package protocol LoadStore: AnyObject {
   /// How many rows of the business system do not fit, and one of them.
   func rejectedRows() throws(StoreError) -> RejectedRows
   /// Rows that are not deleted and that `isSeen` does not know, by partition (0: nobody's), with how
-  /// many rows the partition has.
+  /// many rows the partition has. `entities`: only rows of these, by their positions; nil: of all.
   func absentRows(
-    isSeen: (Int64) -> Bool
+    of entities: [Int]?, isSeen: (Int64) -> Bool
   ) throws(StoreError) -> [(partition: Int64, rows: [Int64], live: Int64)]
   /// nil where the row is deleted.
   func name(ofRow id: Int64) throws(StoreError) -> (name: RowName, version: Int64)?

@@ -60,6 +60,9 @@ enum CheckCommand: Subcommand {
       _ = try Mapping(try TextFile.read(mapping), name: mapping)
     }
     let reading = ModelReader.read(try TextFile.read(file), file: file)
+    if let package = reading.package {
+      _ = try PolicyFile(of: package, beside: file).read(for: package)
+    }
     let problems = reading.problems + reading.openings
     let warnings = reading.warnings.count + reading.openings.count
     if arguments.flag("json") {

@@ -16,6 +16,7 @@ struct ServerStatus {
     /// How long ago the business system had committed what the server has not read yet.
     var behindSeconds: Double?
     var comparedSeconds: Double?
+    var cacheGroups: [CacheGroupLine] = []
     /// Rows of a load that is under way, and of how many.
     var loadedRows: Int64?
     var loadRows: Int64?
@@ -106,6 +107,7 @@ struct ServerStatus {
       package.comparedSeconds = metrics.value("ferry_load_age_seconds", name)
       package.loadedRows = own["load"]?["rows"]?.integer
       package.loadRows = own["load"]?["of"]?.integer
+      package.cacheGroups = CacheGroupLine.all(own["cacheGroups"])
       if let leftOut = own["leftOut"] {
         func word(_ name: String) -> String { leftOut[name]?.string ?? "" }
         package.leftOutRows = leftOut["rows"]?.integer
@@ -171,6 +173,8 @@ extension ServerStatus.Package {
     writer.field("loadRows", loadRows)
     writer.field("leftOutRows", leftOutRows)
     writer.field("leftOutExample", leftOutExample)
+    writer.key("cacheGroups")
+    writer.array(cacheGroups) { $1.write(to: &$0) }
     writer.key("problems")
     writer.array(problems) { $0.string($1) }
     writer.endObject()

@@ -49,6 +49,7 @@ struct StatusText {
     if let compared = package.comparedSeconds {
       line("  rows", "last compared \(StatusText.span(compared)) ago, or at the start")
     }
+    for group in package.cacheGroups { line("  cache", group.text) }
     if let rows = package.leftOutRows {
       line(
         "  left out",

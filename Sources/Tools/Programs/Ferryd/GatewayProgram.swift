@@ -65,7 +65,7 @@ enum GatewayProgram {
     door?.begin()
     SignalStop.install(for: server)
     HangUpSignal(
-      server: server, identity: identity, gateway: served, log: log
+      server: server, identity: identity, gateway: served, policies: nil, log: log
     ).install()
     users?.begin()
     log.info(

@@ -17,6 +17,7 @@ final class PackageNode: Sendable {
   struct Settings: Sendable {
     let address: PostgreSQLAddress
     let package: Package
+    let cacheGroups: CacheGroups
     /// What messages call this node.
     let name: String
   }
@@ -80,7 +81,8 @@ final class PackageNode: Sendable {
     let (settings, world, folder) = (settings, world, folder)
     return try await PackageHost.start(
       settings.package, audit: around.audit, doorkeeper: around.doorkeeper, world: world,
-      limits: around.settings.limits, proxies: around.settings.proxies, on: around.loop,
+      limits: around.settings.limits, proxies: around.settings.proxies,
+      cacheGroups: settings.cacheGroups, on: around.loop,
       threads: around.threads,
       store: { package throws(ServerError) in
         try PostgreSQLStore(

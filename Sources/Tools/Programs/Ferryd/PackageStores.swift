@@ -42,6 +42,7 @@ struct PackageSurroundings: Sendable {
   let threads: ServerThreads
   let world: World
   let loop: any TaskExecutor
+  let policies: PolicyBoard
 }
 
 /// One file for all packages, and one server.
@@ -63,9 +64,10 @@ struct FileStores: PackageStores {
   ) async throws(ServerError) -> any RunningPackage {
     let settings = around.settings
     folder.noteServed(model.package.id)
+    let groups = try around.policies.groups(of: model)
     let host = try await store.start(
       model.package, doorkeeper: around.doorkeeper, world: around.world, limits: settings.limits,
-      proxies: settings.proxies, on: around.loop
+      proxies: settings.proxies, cacheGroups: groups, on: around.loop
     ) { model.connector($0, settings.replay) }
     publish(host)
     return host
@@ -123,6 +125,7 @@ struct SharedStores: PackageStores {
     return try await PackageNode.start(
       PackageNode.Settings(
         address: address, package: model.package,
+        cacheGroups: try around.policies.groups(of: model),
         name: "\(ProcessInfo.processInfo.hostName) \(getpid())"),
       around, folder, publish: publish
     ) { model.connector($0, replay) }

@@ -24,6 +24,8 @@ actor Parts {
   private let notices: NoticeDoor?
   /// The same in the reference's form.
   private let notifications: DCNDoor?
+  /// When the rows of each package are read.
+  nonisolated let policies: PolicyBoard
   private let threads: ServerThreads
   private var deployer: Deployer?
   private var stores: (any PackageStores)?
@@ -31,6 +33,7 @@ actor Parts {
   init(_ settings: Settings, _ world: World, _ users: Users, _ gateway: GatewaySetup?) throws {
     self.settings = settings
     self.world = world
+    policies = PolicyBoard(data: settings.folder)
     threads = ServerThreads(
       processors: ProcessInfo.processInfo.activeProcessorCount, readers: settings.limits.readers)
     doorkeeper = Doorkeeper(
@@ -90,7 +93,7 @@ actor Parts {
   func start(on loop: any TaskExecutor) async throws {
     let around = PackageSurroundings(
       settings: settings, doorkeeper: doorkeeper, audit: audit, threads: threads, world: world,
-      loop: loop)
+      loop: loop, policies: policies)
     let shared = try settings.store.map { try SharedStores(around, $0) }
     let stores: any PackageStores
     if let shared { stores = shared } else { stores = try await FileStores(around) }

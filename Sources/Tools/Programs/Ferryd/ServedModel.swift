@@ -1,4 +1,5 @@
 import FerryArguments
+import FerryCachePolicies
 import FerryConnections
 import FerryConnector
 import FerryModel
@@ -14,6 +15,9 @@ struct ServedModel {
   /// connections names it.
   let bytes: [UInt8]
   let address: String
+  /// When its rows are read, and the file that says so; nil where there can be none.
+  let policies: CachePolicies
+  let policyFile: PolicyFile?
   /// Whether it was deployed while the server ran; the command line names all others.
   let isDeployed: Bool
   /// Of a REST service, where it was deployed with the model.
@@ -82,6 +86,8 @@ struct ServedModel {
     self.mapping = mapping
     address = isDeployed ? BusinessDatabase.absolute(text) : text
     self.isDeployed = isDeployed
+    policyFile = isDeployed ? nil : PolicyFile(of: package, beside: file)
+    policies = try policyFile?.read(for: package) ?? .none
   }
 
   /// As it is kept for the next start.

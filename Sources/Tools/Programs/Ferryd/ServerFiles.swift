@@ -46,13 +46,15 @@ struct HangUpSignal: Sendable {
   let identity: IdentityFiles?
   /// Nil where no other service is reached through this server.
   let gateway: ServedGateway?
+  /// Policies of the packages; nil where there are no packages.
+  let policies: PolicyBoard?
   let log: any Log
 
   /// From now on, for as long as the process lives.
   func install() {
     // A server without such files has no thread for it. A service manager may send the signal all the
     // same; whoever started the server on a terminal ends it by closing the terminal.
-    guard identity != nil || gateway != nil else {
+    guard identity != nil || gateway != nil || policies != nil else {
       if isatty(STDIN_FILENO) == 0 { signal(SIGHUP, SIG_IGN) }
       return
     }
@@ -76,6 +78,7 @@ struct HangUpSignal: Sendable {
       guard let identity else { return }
       try server.change(to: try identity.read(gateway?.setup.clients))
     }
+    attempt("the policies of cache groups") { try policies?.reload() }
     log.info("files were read again")
   }
 

@@ -101,7 +101,8 @@ enum ServerProgram {
     try server.start()
     SignalStop.install(for: server)
     HangUpSignal(
-      server: server, identity: settings.identity, gateway: parts.gateway, log: log
+      server: server, identity: settings.identity, gateway: parts.gateway, policies: parts.policies,
+      log: log
     ).install()
     parts.door?.begin()
     Task(executorPreference: server.executor) {

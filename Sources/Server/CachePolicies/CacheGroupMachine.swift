@@ -1,0 +1,186 @@
+public import FerryWorld
+
+/// Decides when the rows of one cache group are read, and who waits for that. Pure.
+///
+/// A load has a number. Who asks gets the number of the load to wait for; all who ask meanwhile get the
+/// same one. Ages count by the time that never jumps, hours of the day by the time of day.
+public struct CacheGroupMachine: Sendable {
+  /// What an operator sees.
+  public enum State: String, Sendable {
+    case available, refreshing, suspended
+  }
+
+  /// What somebody who wants the rows has to do.
+  public enum Answer: Sendable, Equatable {
+    /// Take those that are there: the policy says that they are good.
+    case cached
+    /// Take those that are there: the business system has just failed.
+    case away
+    /// Wait for the load of this number.
+    case load(Int64)
+  }
+
+  public private(set) var group: CacheGroup
+  public private(set) var isSuspended: Bool
+  /// Loads begun, and the last that has ended, well or not.
+  public private(set) var begun: Int64 = 0
+  private var finished: Int64 = 0
+  /// When the load began that is under way.
+  private var since: Duration?
+  /// The last load that ended well, and when it began.
+  private var lastGood: (number: Int64, began: Duration)?
+  private var isWanted = false
+  private var failures = 0
+  private var retryAt: Duration?
+  /// Why the last load failed; nil where it ended well.
+  public private(set) var failure: String?
+  /// When the schedule says so next, and the time of day at the last look.
+  private var due: Timestamp?
+  private var lastLook: Timestamp?
+
+  public init(_ group: CacheGroup, isSuspended: Bool = false) {
+    self.group = group
+    self.isSuspended = isSuspended
+  }
+
+  public var state: State {
+    if isSuspended { return .suspended }
+    return since == nil ? .available : .refreshing
+  }
+
+  /// Whether a load is to begin as soon as one can.
+  public var wantsLoad: Bool { isWanted && !isSuspended && since == nil }
+
+  /// How old the rows are; nil where that is not known.
+  public func age(at now: Duration) -> Duration? { lastGood.map { now - $0.began } }
+
+  // Who asks.
+
+  /// A device wants the rows.
+  public mutating func ask(at now: Duration) -> Answer {
+    guard case .onDemand(let interval) = group.refresh, !isSuspended else { return .cached }
+    if let lastGood, now - lastGood.began < interval { return .cached }
+    // What began long ago may lack what the asker must see: then it waits for the next one.
+    if let since, now - since < interval { return .load(begun) }
+    if let retryAt, now < retryAt { return .away }
+    isWanted = true
+    return .load(begun + 1)
+  }
+
+  /// Whether nobody needs to wait for the load any more.
+  public func isDone(_ number: Int64) -> Bool { isSuspended || finished >= number }
+
+  /// Whether this load, or a later one, has ended well.
+  public func hasBrought(_ number: Int64) -> Bool { lastGood.map { $0.number >= number } ?? false }
+
+  /// The operator or a notice wants the rows to be read. Returns the number of the load.
+  public mutating func refresh() -> Int64 {
+    isWanted = true
+    retryAt = nil
+    return begun + 1
+  }
+
+  // Time.
+
+  /// Looks whether it is time for a load. Returns true if the time of day was set back so far that the
+  /// schedule begins anew.
+  public mutating func advance(to now: Duration, _ time: Timestamp) -> Bool {
+    defer { lastLook = time }
+    switch group.refresh {
+    case .onDemand, .notice: return false
+    case .every(let interval):
+      if since == nil, age(at: now).map({ $0 >= interval }) ?? true { isWanted = true }
+      return false
+    case .scheduled(let schedule):
+      let isSetBack =
+        lastLook.map { time.advanced(by: CacheGroupMachine.clockStep) < $0 } ?? false
+      guard let due, !isSetBack else {
+        // An hour may have passed while nobody looked.
+        if lastGood == nil { isWanted = true }
+        self.due = schedule.next(after: time)
+        return isSetBack
+      }
+      guard time >= due else { return false }
+      isWanted = true
+      self.due = schedule.next(after: time)
+      return false
+    }
+  }
+
+  /// A clock that is corrected by less does not count as set back.
+  private static let clockStep: Duration = .seconds(60)
+
+  // Loads.
+
+  /// Begins the load that is wanted; nil where none is, or not yet.
+  public mutating func begin(at now: Duration) -> Int64? {
+    guard wantsLoad, retryAt.map({ now >= $0 }) ?? true else { return nil }
+    isWanted = false
+    begun += 1
+    since = now
+    return begun
+  }
+
+  /// The load has ended; `failure`: why it has brought nothing.
+  public mutating func end(_ number: Int64, failure: String?, at now: Duration) {
+    guard number == begun, let began = since else { return }
+    since = nil
+    finished = number
+    if let failure {
+      // Who has suspended it has stopped the load.
+      if !isSuspended { fail(failure, at: now) }
+    } else {
+      brought(number, began)
+    }
+  }
+
+  /// A load of everything has ended well that began then.
+  public mutating func loadedWithAll(began: Duration) {
+    // It is no load that anybody waits for, and may have begun before one of these.
+    guard lastGood.map({ $0.began < began }) ?? true else { return }
+    brought(lastGood?.number ?? 0, began)
+  }
+
+  private mutating func brought(_ number: Int64, _ began: Duration) {
+    lastGood = (number, began)
+    (failures, retryAt, failure) = (0, nil, nil)
+  }
+
+  private mutating func fail(_ reason: String, at now: Duration) {
+    failure = reason
+    let wait = min(Int64(1) << Int64(min(failures, 6)), 60)
+    failures += 1
+    retryAt = now + .seconds(wait)
+    // What nobody asks for again is tried again by itself.
+    if case .onDemand = group.refresh { return }
+    isWanted = true
+  }
+
+  // The operator.
+
+  /// Nothing is read any more, and nobody waits. Gives whether a load is under way, which is to stop.
+  public mutating func suspend() -> Bool {
+    isSuspended = true
+    isWanted = false
+    return since != nil
+  }
+
+  /// Ends a suspension.
+  public mutating func resume() {
+    isSuspended = false
+    (due, retryAt) = (nil, nil)
+    if case .onDemand = group.refresh { return }
+    if case .notice = group.refresh { return }
+    isWanted = true
+  }
+
+  /// Another policy holds from now on. What was read stays; its age is not known where the group has
+  /// other entities than before.
+  public mutating func change(to group: CacheGroup) {
+    guard group != self.group else { return }
+    if Set(group.entities) != Set(self.group.entities) { lastGood = nil }
+    self.group = group
+    due = nil
+    isWanted = false
+  }
+}

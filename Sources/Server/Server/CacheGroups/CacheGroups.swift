@@ -1,0 +1,239 @@
+public import FerryCachePolicies
+import FerryModel
+import FerryWorld
+import Synchronization
+
+/// The cache groups of a package that is served: when each is read, and who waits for it. Its policies
+/// may change while it is used.
+///
+/// It is asked by the service's thread, and by those that load and look for changes.
+public final class CacheGroups: Sendable {
+  struct State {
+    var machines: [String: CacheGroupMachine] = [:]
+    /// The group of each entity that is in one.
+    var owners: [String: String] = [:]
+    var suspended: Set<String> = []
+    /// Called where a load is wanted, and where somebody need not wait any more.
+    var onWanted: (@Sendable () -> Void)?
+    var onEnd: (@Sendable () -> Void)?
+  }
+
+  let state: Mutex<State>
+  /// Keeps the names of the groups that are suspended for the next start.
+  private let keep: @Sendable (Set<String>) throws(ServerError) -> Void
+
+  /// `suspended`: as `keep` has kept them.
+  public init(
+    _ policies: CachePolicies = .none, suspended: Set<String> = [],
+    keep: @escaping @Sendable (Set<String>) throws(ServerError) -> Void = { _ in }
+  ) {
+    self.keep = keep
+    state = Mutex(State())
+    state.withLock { state in
+      state.suspended = suspended
+      state.take(policies)
+    }
+  }
+
+  /// Other policies hold from now on. What was read stays.
+  public func change(to policies: CachePolicies) {
+    let calls = state.withLock { state in
+      state.take(policies)
+      return [state.onWanted, state.onEnd]
+    }
+    for call in calls { call?() }
+  }
+
+  /// Whether there is no group: then nothing here costs anything.
+  var isEmpty: Bool { state.withLock { $0.machines.isEmpty } }
+
+  /// Whether the entity is read by its group alone.
+  func governs(_ entity: String) -> Bool { state.withLock { $0.owners[entity] != nil } }
+
+  /// Those that the connector follows.
+  func followed(_ entities: [Entity]) -> [Entity] {
+    state.withLock { state in entities.filter { state.owners[$0.name] == nil } }
+  }
+
+  /// `onWanted` is called where a load is wanted, `onEnd` where somebody need not wait any more.
+  func connect(
+    onWanted: @escaping @Sendable () -> Void, onEnd: @escaping @Sendable () -> Void
+  ) {
+    state.withLock { state in
+      state.onWanted = onWanted
+      state.onEnd = onEnd
+    }
+  }
+
+  // Devices.
+
+  /// A device wants the rows of these entities: the loads to wait for; nil where no group has any of
+  /// them.
+  func ask(_ entities: [String], at now: Duration) -> NeededGroups? {
+    let (needed, call) = state.withLock { state -> (NeededGroups?, (@Sendable () -> Void)?) in
+      var needed: NeededGroups?
+      var isWanted = false
+      for name in Set(entities.compactMap({ state.owners[$0] })).sorted() {
+        guard let answer = state.machines[name]?.ask(at: now) else { continue }
+        var known = needed ?? NeededGroups()
+        known.groups[name] = answer
+        if case .load = answer, let wait = state.machines[name]?.group.wait {
+          known.wait = max(known.wait, wait)
+        }
+        needed = known
+        if state.machines[name]?.wantsLoad == true { isWanted = true }
+      }
+      return (needed, isWanted ? state.onWanted : nil)
+    }
+    call?()
+    return needed
+  }
+
+  /// Whether nobody needs to wait for any of them any more.
+  func areDone(_ needed: NeededGroups) -> Bool {
+    state.withLock { state in
+      needed.groups.allSatisfy { name, answer in
+        guard case .load(let number) = answer else { return true }
+        return state.machines[name]?.isDone(number) ?? true
+      }
+    }
+  }
+
+  // Loads.
+
+  struct Order: Sendable {
+    let name: String
+    let entities: [String]
+    let number: Int64
+  }
+
+  /// The load that is to begin now; it has begun then.
+  func next(at now: Duration, _ time: Timestamp, _ log: any Log) -> Order? {
+    let (order, setBack) = state.withLock { state -> (Order?, [String]) in
+      var setBack: [String] = []
+      for name in state.machines.keys.sorted()
+      where state.machines[name]?.advance(to: now, time) == true {
+        setBack.append(name)
+      }
+      for name in state.machines.keys.sorted() {
+        guard let number = state.machines[name]?.begin(at: now),
+          let entities = state.machines[name]?.group.entities
+        else { continue }
+        return (Order(name: name, entities: entities, number: number), setBack)
+      }
+      return (nil, setBack)
+    }
+    for name in setBack {
+      log.warn(
+        "the clock was set back: the schedule of a cache group begins anew", ("group", name))
+    }
+    return order
+  }
+
+  /// The load has ended; `failure`: why it has brought nothing.
+  func end(_ order: Order, failure: String?, at now: Duration) {
+    let call = state.withLock { state in
+      state.machines[order.name]?.end(order.number, failure: failure, at: now)
+      return state.onEnd
+    }
+    call?()
+  }
+
+  /// A load of everything has ended well that began then.
+  func loadedAll(began: Duration) {
+    state.withLock { state in
+      for name in state.machines.keys { state.machines[name]?.loadedWithAll(began: began) }
+    }
+  }
+
+  func isSuspended(_ name: String) -> Bool {
+    state.withLock { $0.machines[name]?.isSuspended ?? false }
+  }
+
+  // The operator.
+
+  /// Reads the group as soon as it can be.
+  public func refresh(_ name: String) throws(ServerError) {
+    let call = try change(name) { machine throws(ServerError) in
+      guard !machine.isSuspended else {
+        throw ServerError(
+          .badRequest, "the cache group \(name) is suspended",
+          hint: "Run `ferry cache resume \(name)` first.")
+      }
+      _ = machine.refresh()
+    }
+    call?()
+  }
+
+  /// The business system is not asked for the group any more, whoever wants its rows. A load that is
+  /// under way ends, and nothing of it is used.
+  public func suspend(_ name: String) throws(ServerError) {
+    _ = try change(name) { machine throws(ServerError) in _ = machine.suspend() }
+    try keepSuspended(name, isSuspended: true)
+  }
+
+  /// Ends a suspension.
+  public func resume(_ name: String) throws(ServerError) {
+    let call = try change(name) { machine throws(ServerError) in machine.resume() }
+    try keepSuspended(name, isSuspended: false)
+    call?()
+  }
+
+  private func keepSuspended(_ name: String, isSuspended: Bool) throws(ServerError) {
+    let (names, call) = state.withLock { state -> (Set<String>, (@Sendable () -> Void)?) in
+      if isSuspended { state.suspended.insert(name) } else { state.suspended.remove(name) }
+      return (state.suspended, state.onEnd)
+    }
+    call?()
+    try keep(names)
+  }
+
+  private func change(
+    _ name: String, _ body: (inout CacheGroupMachine) throws(ServerError) -> Void
+  ) throws(ServerError) -> (@Sendable () -> Void)? {
+    let result = state.withLock { state -> Result<(@Sendable () -> Void)?, ServerError> in
+      guard var machine = state.machines[name] else {
+        let known = state.machines.keys.sorted().joined(separator: ", ")
+        return .failure(
+          ServerError(
+            .badRequest, "there is no cache group \(name)",
+            hint: known.isEmpty
+              ? "The package has none: write them into its file of policies."
+              : "It is one of: \(known)."))
+      }
+      do throws(ServerError) { try body(&machine) } catch { return .failure(error) }
+      state.machines[name] = machine
+      return .success(state.onWanted)
+    }
+    return try result.get()
+  }
+}
+
+extension CacheGroups.State {
+  fileprivate mutating func take(_ policies: CachePolicies) {
+    var next: [String: CacheGroupMachine] = [:]
+    owners = [:]
+    for group in policies.groups {
+      if var machine = machines[group.name] {
+        machine.change(to: group)
+        next[group.name] = machine
+      } else {
+        next[group.name] = CacheGroupMachine(group, isSuspended: suspended.contains(group.name))
+      }
+      for entity in group.entities { owners[entity] = group.name }
+    }
+    machines = next
+  }
+}
+
+/// What the groups have answered that somebody wants rows of.
+struct NeededGroups: Sendable, Equatable {
+  var groups: [String: CacheGroupMachine.Answer] = [:]
+  /// How long to wait at most.
+  var wait: Duration = .zero
+
+  /// Nil where nobody has to wait.
+  var patience: Duration? {
+    groups.values.contains { if case .load = $0 { true } else { false } } ? wait : nil
+  }
+}

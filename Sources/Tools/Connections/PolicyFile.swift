@@ -1,0 +1,45 @@
+public import FerryCachePolicies
+public import FerryModel
+import FerryWorld
+import Foundation
+
+/// The file of a package's policies, beside the model.
+public struct PolicyFile: Sendable {
+  public let path: String
+
+  public init(of package: Package, beside model: String) {
+    let folder = URL(filePath: model).deletingLastPathComponent().path
+    path = "\(folder)/\(CachePolicies.fileName(of: package))"
+  }
+
+  /// No policies where there is no file. Throws what is wrong, with the file's name.
+  public func read(for package: Package) throws(ConnectionsError) -> CachePolicies {
+    guard FileManager.default.fileExists(atPath: path) else { return .none }
+    guard let bytes = FileManager.default.contents(atPath: path) else {
+      throw ConnectionsError(
+        "the policies \(path) cannot be read",
+        hint: "Give the user of ferryd the right to read the file.")
+    }
+    return try PolicyFile.parse([UInt8](bytes), for: package, path)
+  }
+
+  /// The same of a text; `name`: what messages call it.
+  public static func parse(
+    _ bytes: [UInt8], for package: Package, _ name: String
+  ) throws(ConnectionsError) -> CachePolicies {
+    do throws(PolicyFault) {
+      return try CachePolicies(bytes, for: package, zone: PolicyFile.zone)
+    } catch {
+      throw ConnectionsError(
+        "\(name) is wrong: \(error.place) \(error.problem)", hint: error.cure)
+    }
+  }
+
+  private static func zone(_ name: String) -> ZoneClock? {
+    guard let zone = TimeZone(identifier: name) else { return nil }
+    return ZoneClock(name: name) { moment in
+      let date = Date(timeIntervalSince1970: Double(moment.milliseconds) / 1_000)
+      return Int64(zone.secondsFromGMT(for: date))
+    }
+  }
+}
