@@ -25,6 +25,7 @@ struct FailureTests {
     (["log", "/nowhere.log"], 1),
     (["deploy", "/nowhere.json", "--data", "/nowhere"], 1),
     (["device", "list", "--data", "/nowhere"], 1),
+    (["cache", "list", "--data", "/nowhere"], 1),
     (["backup", "/nowhere/b", "--data", "/nowhere"], 1),
     (["restore", "/nowhere", "--data", "/nowhere/d"], 1),
     (["move", "--data", "/nowhere", "--undo"], 1),
