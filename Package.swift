@@ -474,6 +474,7 @@ var products: [Product] = [
   .library(name: "FerryHTTPClient", targets: ["FerryHTTPClient", "FerryHTTP"]),
   .library(name: "FerryODataClient", targets: ["FerryODataClient"]),
   .library(name: "FerryODataConnector", targets: ["FerryODataConnector", "FerryConnector"]),
+  .library(name: "FerryRESTConnector", targets: ["FerryRESTConnector", "FerryConnector"]),
   .library(name: "FerryPreferences", targets: ["FerryPreferences"]),
   .library(name: "FerryAppliedPreferences", targets: ["FerryAppliedPreferences"]),
   .library(name: "FerryLogger", targets: ["FerryLogger"]),

@@ -38,6 +38,9 @@ let package = Package(
         .product(name: "FerryODataClient", package: "Ferry"),
         .product(name: "FerryHTTPClient", package: "Ferry"),
         .product(name: "FerryOData", package: "Ferry"),
+        .product(name: "FerryRESTConnector", package: "Ferry"),
+        .product(name: "FerryModel", package: "Ferry"),
+        .product(name: "FerryWorld", package: "Ferry"),
       ],
       swiftSettings: [.treatAllWarnings(as: .error)]),
     .executableTarget(

@@ -35,12 +35,14 @@ struct PlantTests {
     .familyNeverEnds: [11], .oldRightsOfIssuer: [11],
     .claimUnasked: [4, 9, 11], .setForgotten: [9], .pieceUnasked: [11], .answeredOnce: [6, 9],
     .batchBelieved: [9],
+    .noticeOverClaim: [4, 5, 6, 7, 10], .olderNoticeWins: [10], .offsetSkips: [10],
+    .idempotencyOtherBody: [2, 3],
   ]
 
   /// Where the search begins for those that the first twenty seeds do not find, to save time.
   private static let firstSeeds: [PlantedBug: Int] = [
     .loadIgnoresClaim: 81, .batchForgotten: 41, .familyNeverEnds: 21, .rowsNotHeld: 21,
-    .refusedThenPerformed: 81,
+    .refusedThenPerformed: 81, .idempotencyOtherBody: 11,
   ]
 
   /// All of them, or those that FERRY_PLANTS names.
@@ -67,7 +69,8 @@ struct PlantTests {
     "Seeds 1-200 find each bug: exit 1, seed and invariant are named, and without it the run holds",
     arguments: drawn)
   func found(bug: PlantedBug) throws {
-    let nodes = bug.isOfNodes ? ["--nodes", "2"] : []
+    let nodes =
+      bug.isOfNodes ? ["--nodes", "2"] : bug.isOfREST ? ["--business", "rest"] : []
     let first = PlantTests.firstSeeds[bug] ?? 1
     let end = try RunningFerry.run(
       ["simulate", "--plant", bug.rawValue, "--seeds", "\(first)-200", "--json"] + nodes,

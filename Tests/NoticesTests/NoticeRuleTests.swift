@@ -33,8 +33,9 @@ struct NoticeRuleTests {
 
   @Test func onlyWhatCannotBeOlderIsWritten() {
     let whole = Dictionary(uniqueKeysWithValues: row.enumerated().map { ($0.offset, $0.element) })
-    for content in [Notice.Content.values(whole), .values([version: .integer(9)]), .deleted, .hint]
-    {
+    for content in [
+      Notice.Content.values(whole), .values([version: .integer(9)]), .deleted, .hint, .whole,
+    ] {
       for asOf in [nil, 4, 5, 6] as [Int64?] {
         for isThere in [false, true] {
           for isClaimed in [false, true] {
@@ -44,7 +45,7 @@ struct NoticeRuleTests {
                 isDoubtful: isDoubtful)
               guard case .write(let written) = decision else { continue }
               #expect(!isClaimed)
-              #expect(content != .hint)
+              #expect(content != .hint && content != .whole)
               let isNewer = isThere && (asOf ?? 0) > 5
               let isSameDelete = isThere && asOf == 5 && content == .deleted
               #expect(!isDoubtful || isNewer || isSameDelete)

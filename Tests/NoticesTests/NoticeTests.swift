@@ -20,6 +20,16 @@ struct NoticeTests {
     #expect(answer.outcomes == ["readBack"])
   }
 
+  @Test func anObjectThatChangedWholeIsReadBackAndHasNoValues() async throws {
+    let bench = try await NoticeBench()
+    await bench.becomeCalm()
+    let whole = await bench.send("{\"entity\":\"Flight\",\"key\":318,\"whole\":true}")
+    #expect(whole.status == 200 && whole.outcomes == ["readBack"])
+    let both = await bench.send(
+      "{\"entity\":\"Flight\",\"key\":318,\"whole\":true,\"values\":{\"seatsLeft\":1}}")
+    #expect(both.outcomes == ["refused"])
+  }
+
   @Test func aRepeatedNoticeChangesNothingForSevenDays() async throws {
     let bench = try await NoticeBench()
     let body = "{\"id\":\"1\",\"entity\":\"Booking\",\"key\":1}"

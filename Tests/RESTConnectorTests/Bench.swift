@@ -160,7 +160,7 @@ final class Bench: Sendable {
       recalling: while true {
         switch try await recall(operation)[0] {
         case .performed(let outcome): return outcome
-        case .notPerformed: break recalling
+        case .notPerformed, .mayBeRepeated: break recalling
         case .mayStillArrive:
           // What is under way arrives within that time.
           service.deliverLate()

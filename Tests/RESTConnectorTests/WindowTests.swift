@@ -72,7 +72,7 @@ extension Bench {
     while true {
       switch try await recall(operation)[0] {
       case .performed(let outcome): return outcome
-      case .notPerformed: return try await replay(operation)
+      case .notPerformed, .mayBeRepeated: return try await replay(operation)
       case .mayStillArrive: clock.move(.seconds(121))
       case .cannotTell: return .unknown(reason: "a person decides")
       }

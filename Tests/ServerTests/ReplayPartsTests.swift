@@ -201,7 +201,13 @@ struct ReplayPartsTests {
       Issue.record("not asked but \(again.step)")
       return
     }
-    #expect(asked == task.operations)
+    let sentAt = try #require(asked.first?.sentAt, "nobody knows when it was sent")
+    let sent = task.operations.map { operation in
+      var sent = operation
+      sent.sentAt = sentAt
+      return sent
+    }
+    #expect(asked == sent)
     let known = ReplayReport.recalled([
       .performed(accepted(10)), .cannotTell(reason: "it is otherwise", candidates: []),
       .notPerformed,
@@ -210,6 +216,51 @@ struct ReplayPartsTests {
     let report = try #require(bench.answer(step))
     #expect(try bench.service.report(again, report) == .done)
     #expect(try outcomes() == [.replayResult, .unknown, .notTried])
+  }
+
+  /// The chain behind a start of the server, which is asked about.
+  private func restarted() throws -> ReplayTask {
+    _ = try bench.service.report(task, performed())
+    try bench.restart()
+    try device.exchange()
+    let again = try #require(try bench.service.nextReplay())
+    guard case .recall = again.step else {
+      Issue.record("not asked but \(again.step)")
+      return again
+    }
+    return again
+  }
+
+  @Test("What may be sent again is not taken for undone where a person must decide beside it")
+  func repeatable() throws {
+    let known = ReplayReport.recalled([
+      .mayBeRepeated, .cannotTell(reason: "it is otherwise", candidates: []), .mayBeRepeated,
+    ])
+    let again = try restarted()
+    #expect(try bench.service.report(again, known) == .done)
+    #expect(try outcomes() == [.unknown, .unknown, .unknown])
+  }
+
+  @Test("What may be sent again stays what may have run, also where it could not be sent")
+  func repeatableLater() throws {
+    let again = try restarted()
+    let known = ReplayReport.recalled([.mayBeRepeated, .mayBeRepeated, .mayBeRepeated])
+    guard case .perform = try bench.service.report(again, known) else {
+      Issue.record("it is not sent again")
+      return
+    }
+    _ = try bench.service.report(again, .performed(.notDone(reason: "it is away")))
+    let sentAt = try bench.service.store.operation(ids[0]).sentAt
+    #expect(sentAt != nil)
+    try bench.restart()
+    try device.exchange()
+    bench.clock.advance(600)
+    let third = try #require(try bench.service.nextReplay())
+    guard case .recall(let asked) = third.step else {
+      Issue.record("not asked but \(third.step)")
+      return
+    }
+    #expect(asked.map(\.sentAt) == [sentAt, sentAt, sentAt])
   }
 }
 

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Measure {
-  /// Requests of the OData client over loopback, each series in a process of its own.
+  /// Requests of the OData client and of the REST connector over loopback, each series in a process of its own.
   static let requests = Measure(number: 30, name: "requests") { setting in
     let entries = setting.n(50_000, quick: 2_000)
     let count = setting.n(8_000, quick: 160)
@@ -22,6 +22,16 @@ extension Measure {
         30, "requests of a session, 16 side by side", n: count, unit: "requests/s",
         ours: median(pairs.map { $0[0] }), limit: median(pairs.map { $0[1] }),
         of: "the transport alone", aim: .ratioAtLeast(0.8)))
+    let operations = setting.n(8_000, quick: 160)
+    pairs = []
+    for _ in setting.eachRound() {
+      pairs.append(try Requests.run(["replay", "\(operations)"], setting))
+    }
+    figures.append(
+      Figure(
+        30, "replay to a REST service of 5 ms, 16 side by side", n: operations,
+        unit: "operations/s", ours: median(pairs.map { $0[0] }), limit: median(pairs.map { $0[1] }),
+        of: "libcurl alone", aim: .ratioAtLeast(0.6)))
     for way in ["up", "down"] {
       figures.append(
         Figure(

@@ -4,7 +4,7 @@ import FerryODataClient
 import Glibc
 
 /// Measures requests of the OData client in a process of its own, so that its memory is its own:
-///   RequestFigures feed <entries> | side <requests> | up | down
+///   RequestFigures feed <entries> | side <requests> | replay <operations> | up | down
 /// Prints two numbers: ours and the limit; of `up` and `down` seconds and the most memory in KB.
 @main
 enum Main {
@@ -14,9 +14,11 @@ enum Main {
     switch words.first {
     case "feed": try await feed(count)
     case "side": try await sideBySide(count)
+    case "replay": try await Replay.run(count)
     case "up", "down": try await stream(isUp: words.first == "up")
     default:
-      print("usage: RequestFigures feed <entries> | side <requests> | up | down")
+      print(
+        "usage: RequestFigures feed <entries> | side <requests> | replay <operations> | up | down")
       exit(2)
     }
   }

@@ -73,6 +73,9 @@ final class Peer: Sendable {
       case "/stream":
         send(line, Array("HTTP/1.1 200 OK\r\nContent-Length: \(Self.streamBytes)\r\n\r\n".utf8))
         for _ in 0..<(Self.streamBytes / buffer.count) where !send(line, buffer) { return }
+      case "/slow":
+        usleep(5_000)
+        answer(line, Array(#"{"id":1,"name":"an item"}"#.utf8))
       case "/small": answer(line, Array(repeating: 0x78, count: 1_024), "text/plain")
       default:
         let number = target.split(separator: "=").last.flatMap { Int($0) } ?? 0

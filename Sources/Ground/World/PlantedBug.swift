@@ -112,6 +112,23 @@ public enum PlantedBug: String, Sendable, Hashable, CaseIterable {
   case answeredOnce
   /// What a restored server has forgotten of a batch counts as stored there on the device.
   case batchBelieved
+  /// The values of a notice are written over an object that an operation may be changing.
+  case noticeOverClaim
+  /// A notice that may be older than what is known is written all the same.
+  case olderNoticeWins
+  /// A row that pages by offset have passed over counts as deleted.
+  case offsetSkips
+  /// What a service has answered to a request counts for another one with the same number.
+  case idempotencyOtherBody
+
+  /// Whether it is about a service of REST and the notices of its changes: only a run with such a
+  /// business meets it.
+  public var isOfREST: Bool {
+    switch self {
+    case .noticeOverClaim, .olderNoticeWins, .offsetSkips, .idempotencyOtherBody: true
+    default: false
+    }
+  }
 
   /// Whether it is about servers that share a store: only a run with several nodes meets it.
   public var isOfNodes: Bool {

@@ -15,6 +15,8 @@ final class Simulation {
   let business: MemoryBusiness
   /// In place of a database; nil where the business is one.
   let service: SimulatedService?
+  /// What it tells of its changes; nil where it does not.
+  let notices: SimulatedNotices?
   let users: SimulatedUsers
   let server: SimulatedServer
   let oracle = Oracle()
@@ -88,17 +90,29 @@ final class Simulation {
     rhythm = SeededChance(seed ^ 0xA5C5)
     let log = TraceLog(trace, folder: folder)
     self.log = log
-    let traits = plan.business == .service ? SimulatedService.Traits(seed: seed) : nil
+    let traits: SimulatedService.Traits? =
+      switch plan.business {
+      case .database: nil
+      case .service: SimulatedService.Traits(seed: seed)
+      case .rest: SimulatedService.Traits(restSeed: seed)
+      }
     remembers = traits == nil && seed % 4 != 0
     contentWatch = ContentWatch(contents)
     business = SimulatedBusiness.make(
       remembers: remembers, isTransactional: traits?.hasChangeSets ?? (seed % 3 != 0),
       // In five of ten seeds in a row, each time in others.
-      notesChanges: (seed + seed / 10) % 2 == 0, contents: contents, planted: planted)
+      notesChanges: plan.business != .rest && (seed + seed / 10) % 2 == 0, contents: contents,
+      planted: planted)
     users = SimulatedUsers(first: [1], second: [1, 2], areOfIssuer: seed % 4 == 1)
     let clock = SimulatedClock(time)
-    service =
-      traits == nil ? nil : SimulatedService(business, seed: seed, clock: clock)
+    if let traits {
+      service = SimulatedService(
+        business, traits, seed: seed, clock: clock,
+        isFlawed: planted.contains(.idempotencyOtherBody))
+    } else {
+      service = nil
+    }
+    notices = plan.business == .rest ? SimulatedNotices(seed: seed) : nil
     server = SimulatedServer(
       folder: "\(folder)/server", package: package, business: business,
       service: service.map { ($0, plan.serviceFlaws) }, users: users,
@@ -153,6 +167,7 @@ final class Simulation {
         endClones()
         endLate()
         service?.step()
+        try takeNotices()
         try troubleNotes()
         try takeOver()
         try takeTurns()

@@ -29,6 +29,9 @@ public struct SimulationPlan: Sendable {
     case database
     /// Reached by requests: each is done or not, and its answer may be lost.
     case service
+    /// The same without change sets, read by pages that move under changes. It tells of its changes,
+    /// and what it tells is lost, doubled, late and out of order.
+    case rest
   }
 
   public init(steps: Int) { self.steps = steps }

@@ -7,6 +7,9 @@ public enum Recall: Sendable, Equatable {
   case performed(OperationOutcome)
   /// It was not performed, and no earlier request of it can arrive any more: it may be sent again.
   case notPerformed
+  /// It may have been performed. The business system knows its request by a number, so that sending it
+  /// again does no harm; until that is answered it counts as one that may have run.
+  case mayBeRepeated
   /// An earlier request may still arrive. The server asks again at this moment of `WorldClock.moment`,
   /// and sends nothing of the group before.
   case mayStillArrive(until: Timestamp)

@@ -15,7 +15,7 @@ struct NoticeMessage: Sendable {
   struct Fault: Error, Equatable { let reason: String }
 
   static let longestID = 200
-  private static let known = ["id", "entity", "key", "values", "deleted", "asOf"]
+  private static let known = ["id", "entity", "key", "values", "deleted", "asOf", "whole"]
 
   init(
     _ node: JSONNode, _ package: Package, _ sender: NoticeSenders.Sender,
@@ -100,7 +100,15 @@ struct NoticeMessage: Sendable {
       }
       if isDeleted { return .deleted }
     }
-    guard let values = node["values"], !values.isNull else { return .hint }
+    let values = node["values"].flatMap { $0.isNull ? nil : $0 }
+    if let whole = node["whole"] {
+      guard let isWhole = whole.boolean else { throw Fault(reason: "\"whole\" is no boolean") }
+      guard !isWhole || values == nil else {
+        throw Fault(reason: "\"whole\" has no \"values\": everything is read")
+      }
+      if isWhole { return .whole }
+    }
+    guard let values else { return .hint }
     guard let members = values.object else { throw Fault(reason: "\"values\" is no object") }
     var given: [Int: AttributeValue] = [:]
     for member in members {

@@ -11,6 +11,7 @@ extension Simulation {
     business.setOverlap(nil)
     performLate()
     service?.becomeQuiet()
+    notices?.end()
     server.disk.end()
     for device in devices { device.disk.end() }
     if !server.isRunning { try startServer() }

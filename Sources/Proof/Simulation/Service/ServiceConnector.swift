@@ -13,6 +13,8 @@ final class ServiceConnector: Connector {
   private let begun: Timestamp
   /// Until when a request of each operation may still arrive.
   private var attempts: [OperationID: Timestamp] = [:]
+  /// When the first request of each may have been sent; one whose time nobody knows is missing.
+  private var since: [OperationID: Timestamp] = [:]
 
   init(
     _ service: SimulatedService, _ business: MemoryBusiness, _ clock: SimulatedClock,
@@ -98,6 +100,7 @@ final class ServiceConnector: Connector {
   }
 
   private func noteLost(_ operation: ConnectorOperation) {
+    if attempts[operation.id] == nil { since[operation.id] = clock.moment }
     attempts[operation.id] = clock.moment.advanced(by: SimulatedService.lateness)
   }
 
@@ -111,9 +114,10 @@ final class ServiceConnector: Connector {
     let isTold =
       service.traits.isReferenceUnique && operation.entity.name == "Order"
       && operation.changed[4].map { !$0.isNull } ?? false
-    let means = AttemptMachine.Means(
-      isConditional: service.traits.etags != .none, proof: isTold ? .attribute : .none)
     let until = attempts[operation.id]
+    let means = AttemptMachine.Means(
+      isConditional: service.traits.etags != .none,
+      proof: isTold ? .attribute : knowsNumber(operation) ? .repeatable : .none)
     let isLateOver = until.map { clock.moment >= $0 } ?? true
     var machine =
       isRecall
@@ -123,16 +127,29 @@ final class ServiceConnector: Connector {
     return machine
   }
 
+  /// Whether the service knows the request by its number, also when it arrives late.
+  private func knowsNumber(_ operation: ConnectorOperation) -> Bool {
+    guard service.traits.knowsNumbers else { return false }
+    guard attempts[operation.id] != nil else { return true }
+    let window = SimulatedService.window - SimulatedService.lateness
+    return since[operation.id].map { clock.moment < $0.advanced(by: window) } ?? false
+  }
+
   // MARK: Recalling
 
   func recall(_ operations: [ConnectorOperation]) throws(ConnectorError) -> [Recall] {
     var chain = ServiceChain(operations, service, isTogether: false)
     for operation in operations where attempts[operation.id] == nil {
       attempts[operation.id] = begun.advanced(by: SimulatedService.lateness)
+      since[operation.id] = operation.sentAt.flatMap { sentAt in
+        let age = clock.now.milliseconds - sentAt.milliseconds
+        return age < 0 ? nil : clock.moment.advanced(by: .milliseconds(-age))
+      }
     }
     let members = operations.map { machine($0, isRecall: true) }
     let endings = chain.run(AttemptChain(members)) { _ in } ?? []
     var recalls: [Recall] = []
+    var unknown = UnknownKeys()
     for (place, operation) in operations.enumerated() {
       let until = attempts[operation.id] ?? clock.moment
       switch endings[place] {
@@ -142,13 +159,17 @@ final class ServiceConnector: Connector {
         service.noteEqual(chain.operations[place])
         recalls.append(.performed(.accepted(key: key, isRepeated: true)))
       case .mayStillArrive: recalls.append(.mayStillArrive(until: until))
-      case .notPerformed: recalls.append(.notPerformed)
+      case .notPerformed:
+        let isNumbered =
+          operation.kind == .create && operation.key == nil && knowsNumber(operation)
+        recalls.append(isNumbered ? .mayBeRepeated : .notPerformed)
       case .cannotTell(let reason):
         attempts[operation.id] = nil
         recalls.append(.cannotTell(reason: reason, candidates: []))
       default:
         throw ConnectorError("The service is away", hint: "It is tried again.", isTransient: true)
       }
+      recalls[place] = unknown.corrected(recalls[place], of: operation)
     }
     return recalls
   }
@@ -264,7 +285,10 @@ private struct ServiceChain {
         return .refused(refusal)
       }
       service.race([operation])
-      switch service.send([SimulatedService.Write(operation: operation, condition: condition)]) {
+      let write = SimulatedService.Write(
+        operation: operation, condition: condition,
+        number: condition == .firstRequest ? service.number(of: operation) : nil)
+      switch service.send([write]) {
       case .done(let outcomes):
         if case .accepted(let key, _)? = outcomes.first { learn(place, key) }
         answered[place] = true

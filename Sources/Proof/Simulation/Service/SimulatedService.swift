@@ -17,6 +17,10 @@ final class SimulatedService {
     var isReferenceUnique = true
     /// Whether a chain is done as a whole or not at all.
     var hasChangeSets = false
+    /// Whether it is read by pages, and tells of its changes.
+    var isREST = false
+    /// Whether it knows a create by the number of its request, for a while.
+    var knowsNumbers = false
 
     /// Of a seed: each combination comes in twelve seeds in a row.
     init(seed: UInt64) {
@@ -24,12 +28,22 @@ final class SimulatedService {
       isReferenceUnique = seed % 3 != 2
       hasChangeSets = seed % 2 == 1
     }
+
+    /// Of a service of REST.
+    init(restSeed seed: UInt64) {
+      etags = [.versions, .none, .versions, .hashes][Int(seed % 4)]
+      isREST = true
+      knowsNumbers = seed % 3 != 2
+      isReferenceUnique = !knowsNumbers
+    }
   }
 
   /// What a request asks for.
   struct Write {
     let operation: ConnectorOperation
     let condition: AttemptMachine.Condition
+    /// By which the service knows the request.
+    var number: String?
   }
 
   /// What the service answers, or what becomes of the answer.
@@ -52,6 +66,10 @@ final class SimulatedService {
   private let clock: SimulatedClock
   private var late: [(writes: [Write], end: Timestamp)] = []
   private var versions: [RowName: Int] = [:]
+  /// What was asked for under a number, what was made, and until when the service knows it.
+  private var numbers: [String: (operation: ConnectorOperation, key: ObjectKey, end: Timestamp)] =
+    [:]
+  private let isFlawed: Bool
   private var seen = 0
   private var hasFaults = true
   /// What a connector reported that cannot be; nil where all was right.
@@ -63,12 +81,19 @@ final class SimulatedService {
 
   /// How long after a lost answer its request may still arrive.
   static let lateness: Duration = .seconds(4)
+  /// For how long it knows the number of a request.
+  static let window: Duration = .seconds(60)
 
-  init(_ business: MemoryBusiness, seed: UInt64, clock: SimulatedClock) {
+  /// `isFlawed`: numbers are not unique, and it does not look at what comes under them.
+  init(
+    _ business: MemoryBusiness, _ traits: Traits, seed: UInt64, clock: SimulatedClock,
+    isFlawed: Bool = false
+  ) {
+    self.isFlawed = isFlawed
     self.business = business
     self.clock = clock
     connector = MemoryConnector(business)
-    traits = Traits(seed: seed)
+    self.traits = traits
     chance = SeededChance(seed ^ 0x5E47)
   }
 
@@ -126,7 +151,7 @@ final class SimulatedService {
       switch write.condition {
       case .unchanged, .absent: true
       case .none: write.operation.kind == .create && isUnique(write.operation)
-      case .firstRequest: false
+      case .firstRequest: true
       }
     }
     return chance.pick(isHeld ? Fault.allCases : [.away, .lostBefore, .lostAfter])
@@ -137,7 +162,28 @@ final class SimulatedService {
     return operation.changed[4].map { !$0.isNull } ?? false
   }
 
+  /// How the request of a create is known.
+  func number(of operation: ConnectorOperation) -> String {
+    isFlawed ? String(operation.id.text.prefix(1)) : operation.id.text
+  }
+
   private func perform(_ writes: [Write], isLate: Bool) -> Reply {
+    guard let number = writes.first?.number else { return performNew(writes, isLate: isLate) }
+    let operation = writes[0].operation
+    if let known = numbers[number], clock.moment < known.end {
+      let isSame =
+        known.operation.id == operation.id && known.operation.changed == operation.changed
+      // Another request under the number is not taken, and says nothing about this one.
+      return isSame || isFlawed ? .done([.accepted(key: known.key, isRepeated: true)]) : .lost
+    }
+    let reply = performNew(writes, isLate: isLate)
+    if case .done(let outcomes) = reply, case .accepted(let key, _)? = outcomes.first {
+      numbers[number] = (operation, key, clock.moment.advanced(by: SimulatedService.window))
+    }
+    return reply
+  }
+
+  private func performNew(_ writes: [Write], isLate: Bool) -> Reply {
     for (place, write) in writes.enumerated() where !holds(write) { return .changed(place: place) }
     for (place, write) in writes.enumerated() {
       guard write.operation.kind == .create, isUnique(write.operation),

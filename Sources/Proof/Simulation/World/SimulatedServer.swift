@@ -246,9 +246,11 @@ final class SimulatedServer {
     do {
       if let (entity, rows) = current.nextBatch() {
         try service.stage(current.ticket, entity, rows)
+      } else if let pages = current.pages {
+        try readPage(pages, current)
       } else if let entity = current.nextEntity() {
-        try read(entity, current)
-      } else if case .done(let summary) = try service.endLoad(current.ticket) {
+        if isPaged { current.pages = OffsetPages(entity) } else { try read(entity, current) }
+      } else if case .done(let summary) = try service.endLoad(current.ticket, coverage) {
         load = nil
         // What was not believed is asked for once more.
         if !summary.doubtedPartitions.isEmpty { isLoadWanted = true }
@@ -261,6 +263,27 @@ final class SimulatedServer {
       guard error is ConnectorError else { throw error }
       tornLoads += 1
     }
+  }
+
+  /// A service of REST gives its rows by pages.
+  private var isPaged: Bool { behind?.service.traits.isREST ?? false }
+
+  /// Of pages that move while they are read, what is absent may be there.
+  private var coverage: LoadCoverage? {
+    guard isPaged, !planted.contains(.offsetSkips) else { return nil }
+    return LoadCoverage([
+      LoadCoverage.Part(
+        LoadScope(entities: SimulatedBusiness.package.entities),
+        LoadEnd(isComplete: true, isSnapshot: false))
+    ])
+  }
+
+  /// The next rows by their place in the list, as the list is now.
+  private func readPage(_ given: OffsetPages, _ current: SimulatedLoad) throws {
+    var pages = given
+    let rows = pages.next(of: try rowsNow(pages.entity), isWhole: !hasFaults)
+    current.pages = rows == nil ? nil : pages
+    current.take(rows ?? [], of: pages.entity)
   }
 
   /// With the planted bug `noMark` the rows are read some steps before the load begins. Whether it may
@@ -328,6 +351,8 @@ private final class SimulatedLoad {
   let early: [String: [RowImage]]
   private var entities: [Entity]
   private var batches: [(Entity, [RowImage])] = []
+  /// The list that is being read by pages.
+  var pages: OffsetPages?
   private let chance: SeededChance
 
   init(ticket: LoadTicket, chance: SeededChance, early: [String: [RowImage]]) {

@@ -4,6 +4,7 @@ import FerryModel
 extension AttemptWork {
   package mutating func recall() throws(ConnectorError) -> [Recall] {
     var recalls: [Recall] = []
+    var unknown = UnknownKeys()
     for place in group.indices {
       operations[place] = keys.applied(to: group[place])
       let operation = operations[place]
@@ -14,7 +15,7 @@ extension AttemptWork {
       }
       if operation.kind != .create { try requireProof(operation) }
       let ending = run(place, isRecall: true)
-      let recall = try recalled(ending, place)
+      let recall = unknown.corrected(try recalled(ending, place), of: group[place])
       // Later ones of the chain refer to it by the key that only its device knew.
       if case .performed(.accepted(let key, _)) = recall { keys.learn(group[place], key: key) }
       recalls.append(recall)
@@ -37,7 +38,7 @@ extension AttemptWork {
       if let attempt = memory.attempt(id), memory.clock.moment < attempt.until {
         return .mayStillArrive(until: attempt.until)
       }
-      return .notPerformed
+      return isNumbered(operations[place]) ? .mayBeRepeated : .notPerformed
     case .mayStillArrive:
       return .mayStillArrive(until: memory.attempt(id)?.until ?? memory.clock.moment)
     case .cannotTell(let reason):
@@ -54,6 +55,14 @@ extension AttemptWork {
         "The service wants a credential", hint: "Give the connection one that it accepts.",
         isTransient: true)
     }
+  }
+
+  /// Whether nothing but the number of its request makes it safe to perform it again.
+  private func isNumbered(_ operation: ConnectorOperation) -> Bool {
+    guard operation.kind == .create, operation.key == nil || operation.entity.isOperation else {
+      return false
+    }
+    return desk.means(of: operation, memory.attempt(operation.id)).proof == .repeatable
   }
 
   /// After a restart nothing is known of the service yet. What was read is written under a condition

@@ -33,6 +33,7 @@ package struct AttemptWork<Desk: AttemptDesk> {
     let means = desk.means(of: operation, attempt)
     let kind: AttemptMachine.Kind =
       switch operation.kind {
+      case .create where operation.entity.isOperation: .action
       case .update: .update
       case .delete: .delete
       case .create: operation.key == nil ? .createUnderGivenKey : .createUnderOwnKey

@@ -7,6 +7,7 @@ import FerryODataClient
 extension ChainWork {
   mutating func recall() throws(ConnectorError) -> [Recall] {
     var recalls: [Recall] = []
+    var unknown = UnknownKeys()
     for place in group.indices {
       operations[place] = keys.applied(to: group[place])
       let operation = operations[place]
@@ -18,7 +19,7 @@ extension ChainWork {
       }
       if operation.kind != .create { try requireProof(place, form) }
       let ending = run(place, form, isRecall: true)
-      let recall = try recalled(ending, place)
+      let recall = unknown.corrected(try recalled(ending, place), of: group[place])
       // Later ones of the chain refer to it by the key that only its device knew.
       if case .performed(.accepted(let key, _)) = recall { keys.learn(group[place], key: key) }
       recalls.append(recall)

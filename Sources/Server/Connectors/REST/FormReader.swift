@@ -15,6 +15,7 @@ struct FormReader {
   ]
 
   func read(_ given: MappingNode) throws(Fault) -> RESTMapping.Form {
+    if entity.isOperation { return try operation(given) }
     let members = try given.members(FormReader.known)
     guard let list = members["list"] else {
       throw given.fault("\"list\" is missing", "Write the address at which the service lists them.")
@@ -44,16 +45,46 @@ struct FormReader {
     if let memory = members["memory"] { form.memory = try self.memory(memory, form) }
     if let changes = members["changes"] { form.changes = try self.changes(changes) }
     if let deletes = members["deletes"] { form.deletes = try self.deletes(deletes, form) }
-    if let constants = members["constants"] {
-      for (name, value) in try constants.members([]).sorted(by: { $0.key < $1.key }) {
-        guard let path = JSONPath(name) else {
-          throw value.fault("is no path", "Write a name, or a path such as /kind/name.")
-        }
-        form.constants.append((path, JSONDraft(value.node)))
-      }
-    }
+    form.constants = try constants(members["constants"])
     try requireWays(form, given)
     return form
+  }
+
+  /// An operation of the model has no rows: it is one request.
+  private func operation(_ given: MappingNode) throws(Fault) -> RESTMapping.Form {
+    let members = try given.members(["perform", "memory", "fields", "constants"])
+    guard let perform = try call(members["perform"], .post, .whole) else {
+      throw given.fault(
+        "\"perform\" is missing", "Write the address to which the operation is sent.")
+    }
+    // Nothing is ever listed.
+    var form = RESTMapping.Form(
+      list: RESTMapping.List(address: perform.address), condition: .none, changedStatus: [],
+      memory: .none, deletes: .comparison, values: try values(members["fields"]), constants: [])
+    form.create = perform
+    if let memory = members["memory"] {
+      guard memory.node.string != nil || memory.node["header"] != nil else {
+        throw memory.fault(
+          "an operation has no object that could be found again",
+          "Write \"header\", or \"none\".")
+      }
+      form.memory = try self.memory(memory, form)
+    }
+    form.constants = try constants(members["constants"])
+    return form
+  }
+
+  private func constants(
+    _ given: MappingNode?
+  ) throws(Fault) -> [(path: JSONPath, value: JSONDraft)] {
+    var constants: [(path: JSONPath, value: JSONDraft)] = []
+    for (name, value) in try (given?.members([]) ?? [:]).sorted(by: { $0.key < $1.key }) {
+      guard let path = JSONPath(name) else {
+        throw value.fault("is no path", "Write a name, or a path such as /kind/name.")
+      }
+      constants.append((path, JSONDraft(value.node)))
+    }
+    return constants
   }
 
   private var attributes: [String] { entity.attributes.map(\.name) }

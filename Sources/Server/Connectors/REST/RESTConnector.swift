@@ -36,13 +36,6 @@ public final class RESTConnector: Connector {
   public func mismatches(with package: Package) throws(ConnectorError) -> [Mismatch] {
     var found: [Mismatch] = []
     for entity in package.served.entities {
-      if entity.isOperation {
-        found.append(
-          Mismatch(
-            place: entity.name, problem: "operations of the model are not mapped yet",
-            cure: "Leave the operation out of the model."))
-        continue
-      }
       if let big = entity.attributes.first(where: { $0.type.isBig }) {
         found.append(
           Mismatch(
@@ -57,7 +50,7 @@ public final class RESTConnector: Connector {
             cure: "Add it to \"entities\" of \(RESTMapping.fileName(of: package))."))
         continue
       }
-      if let mismatch = firstRow(entity, form) { found.append(mismatch) }
+      if !entity.isOperation, let mismatch = firstRow(entity, form) { found.append(mismatch) }
     }
     return found
   }
@@ -139,6 +132,9 @@ public final class RESTConnector: Connector {
   // MARK: Rows
 
   public func read(_ entity: Entity, keys: [ObjectKey]) throws(ConnectorError) -> [RowImage] {
+    guard !entity.isOperation else {
+      return keys.map { RowImage(entity: entity.name, key: $0, values: nil) }
+    }
     let form = try form(of: entity)
     guard form.read != nil else { return try readByList(entity, form, keys) }
     let desk = RESTDesk(connection: connection)
@@ -191,7 +187,7 @@ public final class RESTConnector: Connector {
     _ scope: LoadScope, from place: LoadPlace?,
     each: (LoadPage) throws(ConnectorError) -> Void, rejected: (RejectedRow) -> Void
   ) throws(ConnectorError) -> LoadEnd {
-    for entity in scope.entities {
+    for entity in scope.entities where !entity.isOperation {
       let form = try form(of: entity)
       guard let path = listPath(form.list) else { continue }
       let reader = RowReader(entity: entity, form: form)
@@ -224,6 +220,7 @@ public final class RESTConnector: Connector {
   /// Whether the changes of every entity, deletes too, are asked for by a time.
   private var hasCursor: Bool {
     package.entities.allSatisfy { entity in
+      if entity.isOperation { return true }
       guard let form = connection.mapping.forms[entity.name], form.changes != nil else {
         return false
       }
@@ -241,7 +238,8 @@ public final class RESTConnector: Connector {
     if keepsCursor { questions.take(cursor) }
     var hints: [ChangeHint] = []
     do throws(ConnectorError) {
-      for entity in package.entities where followed?.contains(entity.name) ?? true {
+      for entity in package.entities
+      where !entity.isOperation && followed?.contains(entity.name) ?? true {
         let form = try form(of: entity)
         if keepsCursor, let changes = form.changes {
           hints += try asked(entity, form, changes)

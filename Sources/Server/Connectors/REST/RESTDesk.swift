@@ -211,7 +211,7 @@ struct RESTDesk: AttemptDesk {
     _ node: JSONNode?, _ headers: HTTPHeaders, _ url: String
   ) -> ServiceReply {
     let entity = operation.entity
-    guard operation.kind != .delete else { return .done(nil, key: nil) }
+    guard operation.kind != .delete, !entity.isOperation else { return .done(nil, key: nil) }
     let rows = RowReader(entity: entity, form: form)
     let row = node.flatMap { call.row.node(in: $0) }.flatMap { $0.object == nil ? nil : $0 }
     if let row {

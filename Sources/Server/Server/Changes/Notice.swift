@@ -6,6 +6,9 @@ package struct Notice: Sendable, Equatable {
   package enum Content: Sendable, Equatable {
     /// Nothing more is said: it is read.
     case hint
+    /// It and what belongs to it may have been changed: it is read, and everything is compared, because
+    /// nobody knows the keys of what is new.
+    case whole
     /// The values by position, perhaps not all of them.
     case values([Int: AttributeValue])
     case deleted
@@ -68,7 +71,7 @@ struct NoticeRule {
   }
 
   static func decide(_ notice: Notice, _ known: Known) -> Decision {
-    if case .hint = notice.content { return .read }
+    if notice.content == .hint || notice.content == .whole { return .read }
     var isNewer = false
     if let asOf = notice.asOf, let values = known.values {
       guard let order = order(asOf.value, values[asOf.position]) else { return .read }
@@ -79,7 +82,7 @@ struct NoticeRule {
     }
     guard !known.isClaimed, isNewer || !known.isDoubtful else { return .read }
     switch notice.content {
-    case .hint: return .read
+    case .hint, .whole: return .read
     case .deleted: return known.values == nil ? .ignore : .write(nil)
     case .values(let given):
       var row: [AttributeValue] = []

@@ -55,7 +55,7 @@ extension ServiceHost {
 
 extension Service {
   /// Notices of changes in the business system; gives what became of each, and whether a load must begin.
-  func take(
+  package func take(
     _ notices: [Notice]
   ) throws(ServerError) -> (outcomes: [NoticeOutcome], needsLoad: Bool) {
     defer { handOut() }
@@ -63,7 +63,7 @@ extension Service {
   }
 
   /// Once a second.
-  func advanceNotices() {
+  package func advanceNotices() {
     guard intake.hasNoticeMarks else { return }
     do throws(ServerError) { try intake.advanceNoticeMarks(isNotice: false) } catch {
       core.world.log.warn("notices are read back for a while", ("reason", error.description))

@@ -110,10 +110,13 @@ extension Intake {
         let known = NoticeRule.Known(
           values: isThere
             ? try row.map { row throws(StoreError) in try cache.values(of: row) } : nil,
-          isClaimed: core.claims.holds(notice.name) || mayBeNew, isDoubtful: isDoubtful)
+          isClaimed: (core.claims.holds(notice.name) || mayBeNew) && !world.has(.noticeOverClaim),
+          isDoubtful: isDoubtful && !world.has(.olderNoticeWins)
+            && !(world.has(.noticeOverClaim) && core.claims.holds(notice.name)))
         switch NoticeRule.decide(notice, known) {
         case .ignore: outcomes.append(.older)
         case .read:
+          if notice.content == .whole { isHeld = true }
           later.append(notice.name)
           outcomes.append(.readBack)
         case .write(nil):

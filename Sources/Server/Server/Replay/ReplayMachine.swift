@@ -68,6 +68,8 @@ package struct ReplayMachine {
   package private(set) var awaited: AwaitedThing?
   /// Rows that may be the effect of operations which the business system cannot tell, by place.
   package private(set) var candidates: [Int: [RowImage]] = [:]
+  /// Places of operations that may have been performed, and may be performed again.
+  private var repeatable: Set<Int> = []
   /// Refused before the business system was asked.
   private var isJudgedHere: Bool = false
   /// What becomes of operations that have no outcome when it was asked for.
@@ -173,7 +175,8 @@ package struct ReplayMachine {
     for (index, recall) in zip(asked, found) {
       switch recall {
       case .performed(let outcome): outcomes[index] = outcome
-      case .notPerformed: continue
+      case .notPerformed: repeatable.remove(index)
+      case .mayBeRepeated: repeatable.insert(index)
       case .mayStillArrive(let until): late = max(late ?? until, until)
       case .cannotTell(let reason, let rows):
         untold[index] = reason
@@ -195,8 +198,16 @@ package struct ReplayMachine {
     if outcomes.allSatisfy({ $0 == nil }), untold.count == operations.count {
       return .giveUp(reason: untold.min { $0.key < $1.key }?.value ?? "")
     }
-    for index in open { outcomes[index] = untold[index].map { .unknown(reason: $0) } ?? .notTried }
+    for index in open {
+      outcomes[index] = untold[index].map { .unknown(reason: $0) } ?? left(index)
+    }
     return goOn()
+  }
+
+  /// What an open operation becomes that is not performed any more.
+  private func left(_ index: Int) -> OperationOutcome {
+    repeatable.contains(index)
+      ? .unknown(reason: "its answer was lost, and it is not sent again") : .notTried
   }
 
   /// All that is open is unknown. What was accepted is answered together with its rows.
@@ -210,7 +221,9 @@ package struct ReplayMachine {
   /// claimed: it may be unable to report them a second time.
   private mutating func later(_ reason: String) -> Action {
     let isAnswered = outcomes.contains { $0 != nil }
-    guard isInParts, isAnswered else { return .release(reason: reason, mayHaveRun: isAnswered) }
+    guard isInParts, isAnswered else {
+      return .release(reason: reason, mayHaveRun: isAnswered || !repeatable.isDisjoint(with: open))
+    }
     wasUnknown = false
     return .park(.perform(prepared(open)), reason: reason)
   }
@@ -313,7 +326,7 @@ package struct ReplayMachine {
   private mutating func goOn() -> Action {
     if let stop = outcomes.firstIndex(where: { $0.map(ReplayMachine.isRefused) ?? false }) {
       for index in outcomes.indices where index > stop && outcomes[index] == nil {
-        outcomes[index] = .notTried
+        outcomes[index] = left(index)
       }
     }
     if !open.isEmpty {
@@ -322,8 +335,8 @@ package struct ReplayMachine {
       case .kept:
         return .release(
           reason: "its device has not named it since the start",
-          mayHaveRun: outcomes.contains { $0 != nil })
-      case .notTried: for index in open { outcomes[index] = .notTried }
+          mayHaveRun: outcomes.contains { $0 != nil } || !repeatable.isDisjoint(with: open))
+      case .notTried: for index in open { outcomes[index] = left(index) }
       }
     }
     for name in needed() where seen[name] == nil && !toRead.contains(name) { toRead.append(name) }

@@ -17,7 +17,8 @@ enum SimulateCommand: Subcommand {
       "nodes", "N", "2 to 5 servers on one store, with a lease that moves (default 1)"),
     CommandOption(
       "business", "KIND",
-      "database, or service: without transactions, answers lost (default database)"),
+      "database, service (without transactions, answers lost) or \(restName) (read by pages, telling of its "
+        + "changes) (default database)"),
     CommandOption("sealed", nil, "encrypt the devices' databases"),
     CommandOption(
       "without", "FAULT,…", "leave these faults out; all other decisions stay the same"),
@@ -40,6 +41,7 @@ enum SimulateCommand: Subcommand {
     before and after its commits. The invariants are checked after every step and at the end.
     Documentation/Simulation.md describes it. With --nodes the run is another one: servers share a
     store, one leads, leaders stop and go on. Some bugs need it: \(nodeBugs).
+    Others need --business \(restName): \(restBugs).
 
     With --walk there is no chance: one device, two objects that refer to each other, and every list
     of deeds up to --deeds, over the state machines of client and server. The app saves, edits,
@@ -81,6 +83,11 @@ enum SimulateCommand: Subcommand {
     plan.keep = try arguments.value("keep")
     plan.isGuided = arguments.flag("guided")
     plan.business = try business(arguments)
+    if let bug = plan.planted.first(where: \.isOfREST), plan.business != .rest {
+      throw UsageError(
+        "the planted bug \(bug.rawValue) is met only with a REST service",
+        hint: "Write --business \(restName).")
+    }
     plan.nodes = try nodes(arguments, plan)
     guard plan.nodes == 1 || !plan.isGuided && !arguments.flag("reach") else {
       throw UsageError(
@@ -183,12 +190,18 @@ enum SimulateCommand: Subcommand {
     let text = try arguments.value("business") ?? SimulationPlan.Business.database.rawValue
     guard let business = SimulationPlan.Business(rawValue: text) else {
       throw UsageError(
-        "--business \(text) is neither database nor service", hint: "Write --business service.")
+        "--business \(text) is neither database nor service nor \(restName)",
+        hint: "Write --business service.")
     }
     return business
   }
 
   private static let walkBugs: String = Walk.plants.map(\.rawValue).joined(separator: ", ")
+
+  private static let restName: String = SimulationPlan.Business.rest.rawValue
+
+  private static let restBugs: String = PlantedBug.allCases.filter(\.isOfREST).map(\.rawValue)
+    .joined(separator: ", ")
 
   private static let nodeBugs: String = PlantedBug.allCases.filter(\.isOfNodes).map(\.rawValue)
     .joined(separator: ", ")
