@@ -97,11 +97,13 @@ struct StoreSchemaTests {
           ? StoreSchemaTests.obstacle("token_user", "packages")
           : from == 5
             ? StoreSchemaTests.obstacle("registered_device", "application")
-            : (
-              "CREATE TABLE ferry_store.unknown_outcome (operation text)",
-              "DROP TABLE ferry_store.unknown_outcome",
-              "relation \"unknown_outcome\" already exists"
-            )
+            : from == 6
+              ? (
+                "CREATE TABLE ferry_store.unknown_outcome (operation text)",
+                "DROP TABLE ferry_store.unknown_outcome",
+                "relation \"unknown_outcome\" already exists"
+              )
+              : StoreSchemaTests.obstacle("operation", "sent_at")
     try other.execute(obstacle)
     let before = try other.value(
       "SELECT json_agg(d ORDER BY d::text)::text FROM ferry_store.registered_device AS d")
