@@ -74,9 +74,22 @@ public struct CatalogueColumn: Sendable, Equatable {
   /// Of an enumeration: its values in their order; else empty.
   public var labels: [String] {
     guard typeName == "enum" else { return [] }
-    let list = declaredType.dropFirst(6).dropLast(2)
-    return String(list).split(separator: "','", omittingEmptySubsequences: false)
-      .map { $0.split(separator: "''", omittingEmptySubsequences: false).joined(separator: "'") }
+    var labels: [String] = []
+    var label: [UInt8] = []
+    var isQuoted = false
+    // A quote in a label is written twice: it ends the label, and begins it again.
+    for byte in declaredType.utf8.dropFirst(5).dropLast() {
+      if byte == 0x27 {
+        if !isQuoted, !label.isEmpty { label.append(byte) }
+        isQuoted.toggle()
+      } else if isQuoted {
+        label.append(byte)
+      } else if byte == 0x2C {
+        labels.append(String(decoding: label, as: UTF8.self))
+        label = []
+      }
+    }
+    return labels + [String(decoding: label, as: UTF8.self)]
   }
 }
 

@@ -2,7 +2,7 @@
 ///
 /// `mariadb:shop`, `mariadb:host=db.example dbname=shop user=ferry` or `mariadb://ferry@db.example/shop`;
 /// `mysql:` says the same. What it does not say comes from the option files of the client library, groups
-/// `client` and `ferry`. A password in the address is refused, for an address stands in models, logs and
+/// `client` and `ferry`. A password in the address is refused, for an address is in models, logs and
 /// lists of processes: it comes from an option file (`file=`), or from the variable `MYSQL_PWD`.
 public struct MariaDBAddress: Sendable, Equatable, CustomStringConvertible {
   /// As it was written.

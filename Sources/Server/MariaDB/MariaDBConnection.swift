@@ -138,7 +138,7 @@ public final class MariaDBConnection {
 
   /// Runs one statement and gives each row as it comes; no more than one is in memory.
   ///
-  /// Where `body` throws the connection is closed, for the rest of the rows would follow.
+  /// Where `body` throws the connection is closed, for more rows would follow.
   public func stream<Failure: Error>(
     _ sql: String, wrap: (MariaDBError) -> Failure, _ body: ([String?]) throws(Failure) -> Void
   ) throws(Failure) {

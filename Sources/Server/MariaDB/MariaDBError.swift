@@ -39,10 +39,19 @@ public struct MariaDBError: Error, Sendable, Equatable, CustomStringConvertible 
   /// Whether a rule of the database's owner said it, with SIGNAL; then all words are the owner's.
   public var isRaised: Bool { kind == .server && (number == 1644 || stateClass == "45") }
 
-  /// The names in the server's sentence that are quoted by `mark`, in their order.
-  public func names(quotedBy mark: Character = "`") -> [String] {
-    let parts = message.split(separator: mark, omittingEmptySubsequences: false)
-    return parts.enumerated().filter { $0.offset % 2 == 1 }.map { String($0.element) }
+  /// What is between two of these signs in the server's sentence, in its order; names are in grave
+  /// accents there, and some in quotes.
+  public func names(between sign: UInt8 = 0x60) -> [String] {
+    let parts = message.utf8.split(separator: sign, omittingEmptySubsequences: false)
+    return parts.enumerated().filter { $0.offset % 2 == 1 }.map {
+      String(decoding: $0.element, as: UTF8.self)
+    }
+  }
+
+  /// The last name in quotes; what is before it may have quotes of its own.
+  public var lastQuoted: String? {
+    let parts = message.utf8.split(separator: 0x27, omittingEmptySubsequences: false)
+    return parts.count > 2 ? String(decoding: parts[parts.count - 2], as: UTF8.self) : nil
   }
 
   public var description: String {

@@ -32,16 +32,24 @@ struct RowReader {
   }
 }
 
-/// A name as SQL takes it, whatever stands in it.
-public func quotedName(_ name: String) -> String {
-  "`" + name.split(separator: "`", omittingEmptySubsequences: false).joined(separator: "``") + "`"
-}
+/// A name as SQL takes it, whatever is in it.
+public func quotedName(_ name: String) -> String { quoted(name, by: 0x60) }
 
 /// A text as SQL takes it, in whatever mode the server is: one with a backslash is written in digits.
 public func quotedText(_ text: String) -> String {
-  guard !text.utf8.contains(0x5C) else { return "_utf8mb4 " + quotedBytes(Array(text.utf8)) }
-  return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
-    + "'"
+  text.utf8.contains(0x5C)
+    ? "_utf8mb4 " + quotedBytes(Array(text.utf8)) : quoted(text, by: 0x27)
+}
+
+/// In bytes: before a combining mark a quote is no `Character`.
+private func quoted(_ text: String, by quote: UInt8) -> String {
+  var bytes = [quote]
+  for byte in text.utf8 {
+    if byte == quote { bytes.append(quote) }
+    bytes.append(byte)
+  }
+  bytes.append(quote)
+  return String(decoding: bytes, as: UTF8.self)
 }
 
 /// Bytes as SQL takes them.

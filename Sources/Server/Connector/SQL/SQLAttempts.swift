@@ -18,6 +18,7 @@ public final class SQLAttempts: Sendable {
     }
   }
 
+  /// The next try of these is the first.
   public func forget(_ ids: [OperationID]) {
     counts.withLock { counts in for id in ids { counts[id] = nil } }
   }

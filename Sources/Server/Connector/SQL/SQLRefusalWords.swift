@@ -18,6 +18,7 @@ public struct SQLRefusalWords {
     operation.entity.attributes.first { $0.column == column }
   }
 
+  /// An attribute was to be null and must not be.
   public func notNull(_ attribute: Attribute) -> Refusal {
     Refusal(
       code: 412, message: "\(attribute.name) must have a value.", attribute: attribute.name)
@@ -56,7 +57,7 @@ public struct SQLRefusalWords {
       attribute: attributes[0].name)
   }
 
-  /// `count`: how many rows refer to the operation's own; nil where that cannot be told.
+  /// `count`: how many rows refer to the operation's own; nil where that is not known.
   public func stillNeeded(by child: String, count: String?) -> Refusal {
     let name = "\(operation.entity.name) \(operation.key?.text ?? "")"
     let number =

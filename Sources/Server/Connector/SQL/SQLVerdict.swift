@@ -14,11 +14,11 @@ public enum SQLVerdict: Sendable, Equatable {
   /// Nothing was done, and it is not known that trying helps.
   case odd
 
-  /// How often an operation is tried before the user is told.
+  /// How often an operation is tried before it is refused.
   public static let tries: Int = 10
 
-  /// What the user is told of a conflict or of something odd once it was tried often enough; nil before
-  /// that, and for what is told in other words. `sentence`: what the database said.
+  /// The refusal of a conflict or of something odd once it was tried often enough; nil before that, and
+  /// for everything else. `sentence`: what the database said.
   public func refusal(
     of operation: ConnectorOperation, _ sentence: String, _ attempts: SQLAttempts
   ) -> Refusal? {

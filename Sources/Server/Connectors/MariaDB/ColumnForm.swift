@@ -94,7 +94,7 @@ struct ColumnForm: Sendable {
     }
   }
 
-  /// Whether the column keeps the value as it is. A strict server refuses much, and rounds the rest.
+  /// Whether the column keeps the value as it is. A strict server refuses much, and rounds other values.
   private func fits(_ value: AttributeValue) -> Bool {
     switch (column.typeName, value) {
     case ("decimal", .text(let text)): ColumnForm.digitsBehind(text) <= column.scale ?? 0

@@ -21,9 +21,8 @@ struct Explanation {
     case 4_025, 3_819: return check(error)
     default: break
     }
-    let attribute =
-      error.names(quotedBy: "'").last.flatMap { words.attribute($0) }
-      ?? error.names().last.flatMap { words.attribute($0) }
+    let names = [error.lastQuoted, error.names().last]
+    let attribute = names.lazy.compactMap { $0.flatMap { words.attribute($0) } }.first
     guard let attribute else { return plain(error) }
     return Refusal(
       code: 422, message: "\(attribute.name) has a value that its column does not take.",
@@ -38,14 +37,14 @@ struct Explanation {
   }
 
   private func notNull(_ error: MariaDBError) -> Refusal {
-    guard let column = error.names(quotedBy: "'").first, let attribute = words.attribute(column)
+    guard let column = error.names(between: 0x27).first, let attribute = words.attribute(column)
     else { return plain(error) }
     return words.notNull(attribute)
   }
 
   private func unique(_ error: MariaDBError) -> Refusal {
-    // MySQL writes the table before the index. The value may hold quotes of its own.
-    let name = error.message.dropLast().split(separator: "'").last.map(String.init) ?? ""
+    // MySQL writes the table before the index.
+    let name = error.lastQuoted ?? ""
     let index = name.split(separator: ".").last.map(String.init) ?? name
     guard let columns = table?.schema.uniqueKeys[index], let refusal = words.unique(columns) else {
       return plain(error).adding(constraint: name)
@@ -54,7 +53,7 @@ struct Explanation {
   }
 
   private func check(_ error: MariaDBError) -> Refusal {
-    let names = error.number == 3_819 ? error.names(quotedBy: "'") : error.names()
+    let names = error.number == 3_819 ? error.names(between: 0x27) : error.names()
     let name = names.first ?? ""
     let own = table?.schema.name ?? ""
     guard error.number == 3_819 || names.last == own else {
@@ -81,7 +80,7 @@ struct Explanation {
       .adding(constraint: foreign.name)
   }
 
-  /// How many rows refer to the operation's own; nil where that cannot be told.
+  /// How many rows refer to the operation's own; nil where that is not known.
   private func count(_ foreign: CatalogueForeignKey, _ table: EntityTable) -> String? {
     guard let key = operation.key, let condition = table.whereKey(key) else { return nil }
     let pairs = zip(foreign.childColumns, foreign.parentColumns).map {

@@ -118,7 +118,7 @@ final class Writer {
     }
   }
 
-  /// What is told of a group that did not go through; what it did is undone.
+  /// What the caller gets for a group that did not go through; what it did is undone.
   private func ended(
     _ interruption: Interruption, _ operation: ConnectorOperation, at index: Int,
     of group: [ConnectorOperation]
