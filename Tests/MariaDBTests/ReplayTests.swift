@@ -2,7 +2,6 @@ import FerryConnector
 import FerryMariaDB
 import FerryMariaDBConnector
 import FerryModel
-import Foundation
 import Testing
 
 @Suite("Operations that meet others on MariaDB")
@@ -79,7 +78,7 @@ struct ReplayTests {
 
   @Test("A deadlock undoes every group of the transaction, and each may be tried again")
   func deadlock() throws {
-    let stage = try ItemStage(lockTimeout: .seconds(300))
+    let stage = try ItemStage(lockTimeout: Patience.limit)
     try stage.other.execute("INSERT INTO item (id, name) VALUES (1, 'a'), (2, 'a')")
     // A transaction that has changed more is not the one that the server ends.
     try stage.other.execute("START TRANSACTION")
@@ -90,19 +89,16 @@ struct ReplayTests {
       [stage.update(1, 1, to: "b", from: "a")], [stage.update(2, 2, to: "b", from: "a")],
     ]
     let performed = Aside {
-      MariaDBConnector(address, package: package, lockTimeout: .seconds(300))
+      MariaDBConnector(address, package: package, lockTimeout: Patience.limit)
         .perform(groups, while: { true })
     }
     // Until the connector has locked the first row and waits for the second.
     let watcher = try MariaDBConnection(address)
-    let end = ContinuousClock.now + .seconds(600)
-    while ContinuousClock.now < end,
-      try watcher.value(
-        "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'") == "0"
-    {
-      // InnoDB shows the state of before to who asks more often than every 100 ms.
-      usleep(150_000)
-    }
+    let patience = Patience()
+    while try watcher.value(
+      "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'") == "0",
+      patience.lasts()
+    {}
     try stage.other.execute("UPDATE item SET name = 'o' WHERE id = 1")
     let results = performed.value
     #expect(results.count == 2)
@@ -171,15 +167,14 @@ struct ReplayTests {
     }
     let create = stage.create(2)
     let performed = Aside {
-      let connector = MariaDBConnector(address, package: package, lockTimeout: .seconds(600))
+      let connector = MariaDBConnector(address, package: package, lockTimeout: Patience.limit)
       let result = connector.perform([create])
       return (result, try? connector.recall([create]))
     }
     let watcher = try MariaDBConnection(address)
     var waiting: String?
-    let end = ContinuousClock.now + .seconds(600)
-    while waiting == nil, ContinuousClock.now < end {
-      usleep(2_000)
+    let patience = Patience()
+    while waiting == nil, patience.lasts() {
       waiting = try watcher.value(
         "SELECT id FROM information_schema.processlist WHERE db = 'once' AND info = 'COMMIT'")
     }
