@@ -350,7 +350,7 @@ let testTargets: [Target] = [
     "FerryTestKitTests", "TestKitTests",
     [
       "FerryTestKit", "FerryTesting", "Ferry", "FerryReference", "FerryTravel", "FerryCallSites",
-      "FerryModel",
+      "FerryModel", "FerryServer",
       "FerrySQLite", "FerryHTTP",
       "FerryHTTPClient", "FerryWorld", "FerryConnector", "FerryMemoryConnector", "FerryWire",
       "FerryVault",

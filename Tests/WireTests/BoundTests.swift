@@ -9,10 +9,10 @@ struct BoundTests {
   /// A message of each kind with all its members.
   private static let samples: [Frame.Kind: String] = [
     .hello: #"""
-    {"protocol":1,"server":"s","package":"Flights:1.0","device":"d","incarnation":"i","groups":[{"name":"default","era":"e","version":1}],"partitions":[[12,40,0]],"open":["000102030405060708090a0b0c0d0e0f"],"wait":1,"current":true,"parameters":{"sets":[{"region":"South"}],"keys":{"depot":"7"},"changed":{"territory":"3"}},"facts":{"hardware":"h","system":"s","library":"l","pending":1,"subscribed":true},"notices":{"orders":1},"settings":"v"}
+    {"protocol":1,"server":"s","package":"Flights:1.0","device":"d","incarnation":"i","groups":[{"name":"default","era":"e","version":1}],"partitions":[[12,40,0]],"open":["000102030405060708090a0b0c0d0e0f"],"wait":1,"current":true,"parameters":{"sets":[{"region":"South"}],"keys":{"depot":"7"},"changed":{"territory":"3"}},"facts":{"hardware":"h","system":"s","library":"l","pending":1,"subscribed":true},"notices":{"orders":1},"settings":"v","corrections":[{"id":"000102030405060708090a0b0c0d0e0f","outcome":"taken","operation":"000102030405060708090a0b0c0d0e0f","message":"m"}]}
     """#,
     .welcome: #"""
-    {"server":"s","era":"e","clock":1,"rightsVersion":"r","keep":[1],"start":[{"partition":14,"group":"default"}],"drop":[1],"reset":[1],"operations":{"000102030405060708090a0b0c0d0e0f":"inWork"},"expectedRows":2,"keys":{"territory":"3"},"takes":["report"],"settings":{"template":"t","version":"v","values":{"custom.color":"green"}}}
+    {"server":"s","era":"e","clock":1,"rightsVersion":"r","keep":[1],"start":[{"partition":14,"group":"default"}],"drop":[1],"reset":[1],"operations":{"000102030405060708090a0b0c0d0e0f":"inWork"},"expectedRows":2,"keys":{"territory":"3"},"takes":["report"],"settings":{"template":"t","version":"v","values":{"custom.color":"green"}},"corrections":[{"id":"000102030405060708090a0b0c0d0e0f","operation":"000102030405060708090a0b0c0d0e0f","verb":"release","changed":"{}","seen":"{}","message":"m"}]}
     """#,
     .pull: #"{"group":"default","staged":[[12,0,0]],"at":0}"#,
     .rows: #"""
@@ -27,7 +27,7 @@ struct BoundTests {
     """#,
     .stored: #"{"ids":["000102030405060708090a0b0c0d0e0f"],"refused":[ANSWER]}"#,
     .stir:
-      #"{"finished":["000102030405060708090a0b0c0d0e0f"],"settings":"v","groups":["default"]}"#,
+      #"{"finished":["000102030405060708090a0b0c0d0e0f"],"settings":"v","groups":["default"],"corrections":true}"#,
     .beat: "{}",
     .failure: #"{"code":"internal","message":"m","hint":"h"}"#,
     .report: #"{"records":[RECORD]}"#,

@@ -215,6 +215,7 @@ struct WireDocumentTests {
     "partitionsInMessage": WireLimits.partitionsInMessage,
     "namesInMessage": WireLimits.namesInMessage,
     "answersInMessage": WireLimits.answersInMessage, "rowsRead": WireLimits.rowsRead,
+    "corrections": WireLimits.corrections, "correctionBytes": WireLimits.correctionBytes,
     "pageRows": WireLimits.pageRows, "pageBytes": WireLimits.pageBytes,
     "compressFromBytes": WireLimits.compressFromBytes,
     "operationBytes": WireLimits.operationBytes, "replayBytes": WireLimits.replayBytes,

@@ -35,6 +35,8 @@ public struct Hello: Sendable, Equatable {
   public var notices: [String: Int64]?
   /// The version of the application settings that it has, empty for none; nil: it takes none.
   public var settings: String?
+  /// What became of corrections that earlier welcomes brought.
+  public var corrections: [CorrectionReceipt] = []
 
   public init(
     server: String?, package: String, device: String, incarnation: String, groups: [GroupPosition],
@@ -166,6 +168,10 @@ extension Hello {
       writer.endObject()
     }
     if let settings { writer.field("settings", settings) }
+    if !corrections.isEmpty {
+      writer.key("corrections")
+      writer.array(corrections) { $1.write(to: &$0) }
+    }
     writer.endObject()
     return writer.bytes
   }
@@ -202,6 +208,7 @@ extension Hello {
         }
         notices = groups
       case "settings": settings = try scanner.id(of: key)
+      case "corrections": corrections = try scanner.receipts(of: key)
       default: try scanner.skipValue()
       }
     }

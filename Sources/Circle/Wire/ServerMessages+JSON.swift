@@ -39,6 +39,10 @@ extension Welcome {
       writer.key("settings")
       settings.write(to: &writer)
     }
+    if !corrections.isEmpty {
+      writer.key("corrections")
+      writer.array(corrections) { $1.write(to: &$0) }
+    }
     writer.endObject()
     return writer.bytes
   }
@@ -58,6 +62,10 @@ extension Welcome {
       case "keep": keep = try scanner.partitions(of: key)
       case "takes": takes = try scanner.names(of: key)
       case "settings": settings = try ApplicationSettings(&scanner)
+      case "corrections":
+        corrections = try scanner.list(of: key, atMost: WireLimits.corrections) {
+          scanner throws(JSONError) in try Correction.read(&scanner)
+        }.compactMap { $0 }
       case "start":
         start = try scanner.list(of: key, atMost: WireLimits.partitionsInMessage) {
           scanner throws(JSONError) in try PartitionPlace(&scanner)
@@ -321,6 +329,7 @@ extension Stir {
       writer.key("groups")
       writer.array(groups) { $0.string($1) }
     }
+    if hasCorrections { writer.field("corrections", true) }
     writer.endObject()
     return writer.bytes
   }
@@ -329,6 +338,7 @@ extension Stir {
     var finished: [OperationID] = []
     var settings: String?
     var groups: [String]?
+    var hasCorrections: Bool = false
     try scanner.enterObject()
     while let key = try scanner.nextKey() {
       switch key {
@@ -336,10 +346,12 @@ extension Stir {
         finished = try scanner.identifiers(of: key, atMost: WireLimits.answersInMessage)
       case "settings": settings = try scanner.id(of: key)
       case "groups": groups = try scanner.names(of: key)
+      case "corrections": hasCorrections = try scanner.boolean()
       default: try scanner.skipValue()
       }
     }
     self.init(finished: finished, settings: settings, groups: groups)
+    self.hasCorrections = hasCorrections
   }
 }
 

@@ -27,6 +27,8 @@ public struct Welcome: Sendable, Equatable {
   public var takes: [String] = [Welcome.report]
   /// The application settings, where those of the device are older; nil: they are the newest.
   public var settings: ApplicationSettings?
+  /// What operators want done with refused changes of the device, at most `WireLimits.corrections`.
+  public var corrections: [Correction] = []
 
   /// The device's own log records.
   public static let report: String = "report"
@@ -216,6 +218,8 @@ public struct Stir: Sendable, Equatable {
   public let settings: String?
   /// Groups that have something new, to a device that named those it wants to hear of; nil: any.
   public let groups: [String]?
+  /// The next welcome brings corrections of an operator.
+  public var hasCorrections: Bool = false
 
   public init(
     finished: [OperationID], settings: String? = nil, groups: [String]? = nil

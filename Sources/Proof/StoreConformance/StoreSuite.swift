@@ -23,7 +23,7 @@ package enum StoreSuite {
     groups: [SynchronizationGroup(name: "all")])
 
   package static let cases: [StoreCase] =
-    numbers + pages + operations + sessions + connections + contents + loads + upkeep
+    numbers + pages + operations + desk + sessions + connections + contents + loads + upkeep
 
   static let ada: Owner = Owner(device: "phone", user: "ada")
   static let ben: Owner = Owner(device: "tablet", user: "ben")

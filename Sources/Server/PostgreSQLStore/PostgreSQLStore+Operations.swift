@@ -98,12 +98,13 @@ extension PostgreSQLStore {
     _ ids: [OperationID], upTo version: Int64, user: String
   ) throws(StoreError) {
     guard !ids.isEmpty else { return }
-    // Of one whose outcome is unknown payload and answer stay.
+    // Of one whose outcome is unknown, or that was refused, payload and answer stay.
     try write(
       """
       UPDATE ferry_store.operation AS o SET state = 'confirmed',
-        payload = CASE WHEN o.outcome = 'unknown' THEN o.payload END,
-        answer = CASE WHEN o.outcome = 'unknown' OR position($4 IN o.answer) > 0 THEN o.answer END,
+        payload = CASE WHEN o.outcome IN ('unknown', 'replayFailed') THEN o.payload END,
+        answer = CASE WHEN o.outcome IN ('unknown', 'replayFailed')
+          OR position($4 IN o.answer) > 0 THEN o.answer END,
         day = CASE WHEN o.outcome = 'unknown' THEN o.day ELSE s.days END
       FROM ferry_store.server AS s
       WHERE o.id = ANY($1::text[]) AND o.user_name = $2 AND o.state = 'answered'

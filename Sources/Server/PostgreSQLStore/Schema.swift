@@ -8,7 +8,7 @@ import FerryWorld
 /// `tables` are those of version 1 and never change; each step leads from one version to the next, all
 /// of them in one transaction. A schema that a newer server has is not touched.
 enum Schema {
-  static let version: Int64 = 8
+  static let version: Int64 = 9
   /// What a fence raises.
   static let termIsOver: String = "FY001"
   static let clockDiffers: String = "FY002"
@@ -84,7 +84,7 @@ enum Schema {
   private static func make(_ line: Line, _ world: World) throws(StoreError) {
     try line.use { connection throws(PostgreSQLError) in try connection.execute(tables) }
     _ = try line.rows(
-      """
+    """
       INSERT INTO ferry_store.server (id, schema_version, last_day, days)
       VALUES ($1, 1, extract(epoch FROM clock_timestamp())::int8 / 86400, 0)
       """, [.text(hexadecimal(world.chance.bytes(16)))])
@@ -101,6 +101,7 @@ enum Schema {
     case 5: statements = connections
     case 6: statements = unknownOutcomes
     case 7: statements = sendingTimes
+    case 8: statements = corrections
     default: throw StoreError.damaged("there is no migration from version \(version) of the store")
     }
     try line.use { connection throws(PostgreSQLError) in try connection.execute(statements) }
@@ -113,6 +114,23 @@ enum Schema {
   private static let sendingTimes: String = """
     ALTER TABLE ferry_store.operation ADD COLUMN sent_at int8;
     ALTER TABLE ferry_store.deployed ADD COLUMN mapping text;
+    """
+
+  /// Version 9: what operators want done with refused operations.
+  private static let corrections: String = """
+    CREATE TABLE ferry_store.correction (
+      id text PRIMARY KEY, package int8 NOT NULL, operation text NOT NULL,
+      user_name text COLLATE "C" NOT NULL, device text COLLATE "C" NOT NULL, verb text NOT NULL,
+      changed text NOT NULL, seen text NOT NULL, message text NOT NULL, made_by text NOT NULL,
+      reason text NOT NULL, made int8 NOT NULL, state text NOT NULL, detail text NOT NULL,
+      became text, ended int8);
+    CREATE UNIQUE INDEX correction_of_operation ON ferry_store.correction (operation)
+      WHERE state = 'open';
+    CREATE INDEX correction_operation ON ferry_store.correction (operation);
+    CREATE INDEX correction_owner ON ferry_store.correction (user_name, device)
+      WHERE state = 'open';
+    CREATE INDEX operation_refused ON ferry_store.operation (package, sequence)
+      WHERE outcome = 'replayFailed' AND payload IS NOT NULL;
     """
 
   /// Version 7: what an operator sees of operations whose outcome nobody knows.

@@ -94,8 +94,9 @@ extension SQLiteStore {
         for id in ids {
           try writer.run(
             """
-            UPDATE operation SET state = 'confirmed', payload = NULL,
-              answer = CASE WHEN instr(answer, ?) > 0 THEN answer END,
+            UPDATE operation SET state = 'confirmed',
+              payload = CASE WHEN outcome = 'replayFailed' THEN payload END,
+              answer = CASE WHEN outcome = 'replayFailed' OR instr(answer, ?) > 0 THEN answer END,
               day = (SELECT days FROM server)
             WHERE id = ? AND user = ? AND state = 'answered' AND answer_version <= ?
               AND outcome <> 'unknown'

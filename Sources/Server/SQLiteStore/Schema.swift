@@ -5,7 +5,7 @@ import FerrySQLite
 /// A store has the version of the server that last opened it. `tables` are those of version 1 and
 /// never change; each step leads from one version to the next, in a transaction of its own.
 enum Schema {
-  static let version: Int64 = 8
+  static let version: Int64 = 9
   /// `FErS`.
   static let applicationID: Int64 = 0x4645_7253
 
@@ -94,6 +94,7 @@ enum Schema {
     case 5: try writer.execute(Schema.userPackages)
     case 6: try writer.execute(Schema.connections)
     case 7: try writer.execute(Schema.sendingTimes)
+    case 8: try writer.execute(Schema.corrections)
     default:
       throw SQLiteError(
         code: 11, message: "there is no migration from version \(version) of the store", subject: ""
@@ -192,6 +193,23 @@ enum Schema {
   /// for some time only.
   private static let sendingTimes: String = """
     ALTER TABLE operation ADD COLUMN sent_at INTEGER;
+    """
+
+  /// Version 9: what operators want done with refused operations.
+  private static let corrections: String = """
+    CREATE TABLE correction (
+      id TEXT NOT NULL PRIMARY KEY, package INTEGER NOT NULL, operation TEXT NOT NULL,
+      user TEXT NOT NULL, device TEXT NOT NULL, verb TEXT NOT NULL, changed TEXT NOT NULL,
+      seen TEXT NOT NULL, message TEXT NOT NULL, made_by TEXT NOT NULL, reason TEXT NOT NULL,
+      made INTEGER NOT NULL, state TEXT NOT NULL, detail TEXT NOT NULL, became TEXT,
+      ended INTEGER) STRICT, WITHOUT ROWID;
+    CREATE UNIQUE INDEX correction_of_operation ON correction (operation) WHERE state = 'open';
+    CREATE INDEX correction_operation ON correction (operation);
+    CREATE INDEX correction_owner ON correction (user, device) WHERE state = 'open';
+    CREATE INDEX operation_refused ON operation (package, sequence)
+      WHERE outcome = 'replayFailed' AND payload IS NOT NULL;
+    CREATE INDEX operation_unknown ON operation (package, sequence)
+      WHERE outcome = 'unknown' AND payload IS NOT NULL;
     """
 
   private static let additions: String = """

@@ -69,6 +69,8 @@ struct Reception {
   /// Messages of the request that the server answers with `stored`, and how many it has.
   var toStore = 0
   var stored = 0
+  /// Receipts of corrections that the request carried.
+  var receipts: [OperationID] = []
   /// The server does not have all of a group yet.
   var isServerLoading = false
   var serverLoad: ServerLoad?

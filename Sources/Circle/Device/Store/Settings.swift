@@ -22,6 +22,8 @@ package enum Settings {
     case lease, sessionEnd, sessionEndTold
     /// What the server said that it takes, parted by blanks; nil before its first word.
     case takes
+    /// What became of corrections of an operator, until the server has heard it.
+    case corrections
   }
 
   package static func get(_ name: Name, _ connection: Connection) throws(SQLiteError) -> String? {

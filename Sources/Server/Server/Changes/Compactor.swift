@@ -1,8 +1,11 @@
+import FerryWorld
+
 /// Purges leaves that every device has had time to see; whoever comes later starts the partition
 /// again.
 struct Compactor {
   let store: any Store
   let limits: ServiceLimits
+  let now: Timestamp
 
   struct Summary {
     var leaves: Int64 = 0
@@ -36,6 +39,9 @@ struct Compactor {
     summary.partitions = Int64(unasked.count)
     summary.rows = try store.purgeRows(upTo: safeVersion)
     try forgetAnswersOfPrograms()
+    let day: Int64 = 86_400_000
+    try store.emptyRefused(
+      afterDays: limits.refusedDays, before: now.milliseconds - limits.refusedDays * day)
     summary.operations = try store.forgetOperations(afterDays: limits.operationMemoryDays)
     try store.forgetReports(afterDays: limits.reportDays)
     return summary

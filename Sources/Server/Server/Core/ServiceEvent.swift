@@ -19,6 +19,10 @@ package enum ServiceEvent {
   case accessEnded(user: String, device: String?)
   /// The settings of all devices have changed, or those of one.
   case settingsChanged(Owner?)
+  /// An operator wants something done with refused operations of the device.
+  case corrected(Owner)
+  /// Its device has said what became of it.
+  case correctionEnded(StoredCorrection)
   /// A look at the business system has ended or come further.
   case looked
 

@@ -41,6 +41,8 @@ struct ExchangeState {
   var groups: [Int64: String] = [:]
   /// The templates changed: an open channel looks whether its device has older settings.
   var isSettingsStale: Bool = false
+  /// An operator has corrected something: an open channel tells its device.
+  var hasCorrections: Bool = false
   /// Of a channel with news that have not left: the business system may have had them since then.
   var newsSince: Timestamp?
   /// Until when the pages of the answer wait for the replay of `heldFor`; nil where it does not.

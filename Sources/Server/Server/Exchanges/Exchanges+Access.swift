@@ -85,6 +85,15 @@ extension Exchanges {
     return newer.version
   }
 
+  /// Open channels tell the device that its next welcome brings a correction.
+  func corrected(_ owner: Owner) {
+    for (id, exchange) in exchanges.sorted(by: { $0.key < $1.key })
+    where exchange.state.isChannel && exchange.state.owner == owner {
+      exchange.state.hasCorrections = true
+      core.tell(.stirred(id))
+    }
+  }
+
   /// Open channels look whether their devices have older settings.
   func settingsChanged(for owner: Owner?) {
     for (id, exchange) in exchanges.sorted(by: { $0.key < $1.key })

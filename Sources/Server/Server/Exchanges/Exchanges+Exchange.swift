@@ -49,6 +49,7 @@ extension Exchanges {
         try operations.inbox.confirm(confirm, user: state.identity.user)
       }
     }
+    try desk.take(body.hello.corrections, from: state.owner)
     operations.name(body.hello.open, of: state.owner)
     if !store.leads {
       try guarded { () throws(StoreError) in
@@ -126,6 +127,7 @@ extension Exchanges {
     welcome.keys = keys
     welcome.settings = try accounts.newSettings(hello, of: state.owner)
     if let newer = welcome.settings { state.hello.settings = newer.version }
+    welcome.corrections = try desk.open(of: state.owner)
     return Message.welcome(welcome).frame.encoded()
   }
 
@@ -238,6 +240,12 @@ extension Exchanges {
     }
     if let version = try settingsToStir(exchange) {
       return .bytes(Message.stir(Stir(finished: [], settings: version)).frame.encoded())
+    }
+    if state.hasCorrections {
+      exchange.state.hasCorrections = false
+      var stir = Stir(finished: [])
+      stir.hasCorrections = true
+      return .bytes(Message.stir(stir).frame.encoded())
     }
     guard state.pulls.isEmpty, state.hasNews || !state.finished.isEmpty else { return .waiting }
     var groups: [String]?

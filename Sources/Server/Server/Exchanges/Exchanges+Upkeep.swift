@@ -17,7 +17,7 @@ extension Exchanges {
   func compact() throws(ServerError) -> Compaction {
     try accounts.keepAllVisits()
     try accounts.forgetInactive()
-    let compactor = Compactor(store: store, limits: limits)
+    let compactor = Compactor(store: store, limits: limits, now: world.clock.now)
     let safe = core.marks.earliestVersion
     let summary = try guarded { () throws(StoreError) in
       try store.countDay()

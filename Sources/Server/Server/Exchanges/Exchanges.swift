@@ -8,6 +8,7 @@ final class Exchanges: ServiceRoom {
   let accounts: Accounts
   let intake: Intake
   let operations: Operations
+  let desk: Desk
   var exchanges: [ExchangeID: Exchange] = [:]
   private var lastExchange: ExchangeID = 0
   var interests = Interests()
@@ -22,8 +23,11 @@ final class Exchanges: ServiceRoom {
   /// How far the load is that is under way, for devices that wait for it; nil where nobody can say.
   var loadStanding: () -> LoadStanding? = { nil }
 
-  init(core: ServiceCore, accounts: Accounts, intake: Intake, operations: Operations) {
+  init(
+    core: ServiceCore, accounts: Accounts, intake: Intake, operations: Operations, desk: Desk
+  ) {
     self.core = core
+    self.desk = desk
     self.accounts = accounts
     self.intake = intake
     self.operations = operations

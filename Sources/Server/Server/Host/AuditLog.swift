@@ -31,6 +31,11 @@ public struct AuditLog: Sendable {
     /// An operator decided about an operation whose outcome nobody knew.
     case outcomeDecided
     case cacheOperated
+    /// What an operator did in the control center.
+    case operatorLogin, operatorLoginRefused, operatorLogout, valuesShown
+    case correctionMade, correctionWithdrawn, reloadAsked
+    /// What a device did with a correction.
+    case correctionEnded
     /// What a device did by itself.
     case loggedOut, connectionRegistered, deviceUnregistered
     /// An operator deployed a package, or withdrew one.
@@ -41,12 +46,13 @@ public struct AuditLog: Sendable {
     var isOfOperator: Bool {
       switch self {
       case .login, .loginRefused, .sessionRefused, .operationRefused, .deviceAdded, .sessionEnded,
-        .deviceRemoved, .tokenRepeated, .loggedOut, .connectionRegistered, .deviceUnregistered:
+        .deviceRemoved, .tokenRepeated, .loggedOut, .connectionRegistered, .deviceUnregistered,
+        .operatorLoginRefused:
         false
       case .keyMade, .keyRotated, .deviceLocked, .deviceUnlocked, .wipeOrdered, .wipeReceipt,
         .wipeRefused, .templateAssigned, .activationMade, .outcomeDecided, .cacheOperated,
-        .packageDeployed,
-        .packageWithdrawn,
+        .packageDeployed, .packageWithdrawn, .operatorLogin, .operatorLogout, .valuesShown,
+        .correctionMade, .correctionWithdrawn, .correctionEnded, .reloadAsked,
         .userAdded, .userChanged, .passwordChanged, .userLoggedOut, .userRemoved:
         true
       }
@@ -80,6 +86,11 @@ public struct AuditLog: Sendable {
   /// Where the file is, and what else the server writes down for its operator.
   var folder: String { path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "." }
 
+  /// The lines of the file that is written, the newest first.
+  package func newestLines() -> [[UInt8]] {
+    (Folder.read(path) ?? []).split(separator: 10).reversed().map { Array($0) }
+  }
+
   /// Appends a line. Texts are cut at 64 characters.
   public func note(
     _ event: Event, user: String? = nil, device: String? = nil, address: String? = nil,
@@ -88,9 +99,19 @@ public struct AuditLog: Sendable {
     write(event, user: user, device: device, address: address, reason: reason)
   }
 
+  /// The same of what an operator did in the control center. The reason may have 500 characters.
+  package func note(
+    _ event: Event, by name: String, user: String? = nil, device: String? = nil,
+    operation: String? = nil, address: String? = nil, reason: String? = nil
+  ) {
+    write(
+      event, user: user, device: device, address: address,
+      more: [("by", name), ("operation", operation)], words: reason)
+  }
+
   /// The same of what anybody can cause: the first of an address in a minute has a line here and one
   /// in the server's log, those that follow have one together.
-  func noteStranger(
+  package func noteStranger(
     _ event: Event?, user: String? = nil, device: String? = nil, address: String, what: String,
     reason: ServerError
   ) {
@@ -122,7 +143,8 @@ public struct AuditLog: Sendable {
 
   private func write(
     _ event: Event, user: String? = nil, device: String? = nil, address: String? = nil,
-    reason: String? = nil, count: Int? = nil
+    reason: String? = nil, more: [(String, String?)] = [], words: String? = nil,
+    count: Int? = nil
   ) {
     var writer = JSONWriter()
     writer.beginObject()
@@ -130,10 +152,11 @@ public struct AuditLog: Sendable {
     writer.field("event", event.rawValue)
     for (name, value) in [
       ("user", user), ("device", device), ("address", address), ("reason", reason),
-    ] {
+    ] + more {
       guard let value, !value.isEmpty else { continue }
       writer.field(name, AuditLog.short(value))
     }
+    if let words, !words.isEmpty { writer.field("reason", String(words.prefix(500))) }
     if let count { writer.field("count", count) }
     writer.endObject()
     let line = writer.bytes + [10]
@@ -148,7 +171,7 @@ public struct AuditLog: Sendable {
   }
 
   /// What strangers send is cut: one request must not fill a disk.
-  static func short(_ text: String) -> String {
+  package static func short(_ text: String) -> String {
     text.utf8.count <= 64 ? text : String(text.unicodeScalars.prefix(64).map(Character.init)) + "…"
   }
 }

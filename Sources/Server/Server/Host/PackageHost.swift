@@ -58,6 +58,13 @@ public struct PackageHost: Sendable {
           audit.note(
             .operationRefused, user: owner.user.text, device: owner.device.text,
             reason: "\(operation.kind.rawValue) \(operation.entity.name): \(reason)")
+        case .correctionEnded(let correction):
+          let became = correction.became.map { " as \($0)" } ?? ""
+          let detail = correction.detail.isEmpty ? "" : ": \(correction.detail)"
+          audit.note(
+            .correctionEnded, by: correction.madeBy, user: correction.owner.user.text,
+            device: correction.owner.device.text, operation: correction.operation.text,
+            reason: "\(correction.verb.rawValue) \(correction.state.rawValue)\(became)\(detail)")
         default: break
         }
       }

@@ -18,7 +18,8 @@ extension Router {
           ),
           let entity = served.package.entity(named: open.operation.entity)
         else { continue }
-        let decision = try Router.decision(verb, node, entity)
+        let decision = try Router.decision(
+          verb, key: node["key"]?.string ?? "", message: node["reason"]?.string ?? "", entity)
         try await served.service.decide(id, decision)
         audit.note(
           .outcomeDecided, user: open.user, device: open.device, address: address(of: request),
@@ -46,15 +47,15 @@ extension Router {
     return writer.bytes
   }
 
-  private static func decision(
-    _ verb: String, _ node: JSONNode, _ entity: Entity
+  static func decision(
+    _ verb: String, key text: String, message: String, _ entity: Entity
   ) throws(ServerError) -> OperationDecision {
     switch verb {
     case "again": return .again
     case "refused":
-      return .refused(message: node["reason"]?.string ?? "The business system did not take it.")
+      return .refused(
+        message: message.isEmpty ? "The business system did not take it." : message)
     case "accepted":
-      let text = node["key"]?.string ?? ""
       // A text may be given as people write it: without its quotes.
       let key = [ObjectKey(text: text), ObjectKey([.text(text)])].first {
         $0.values(of: entity) != nil

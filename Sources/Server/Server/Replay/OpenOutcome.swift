@@ -10,7 +10,7 @@ package struct OpenOutcome: Sendable {
   package let found: UnknownOutcome
 
   /// `package`: which has the operation.
-  func write(to writer: inout JSONWriter, _ package: Package) {
+  package func write(to writer: inout JSONWriter, _ package: Package) {
     writer.beginObject()
     writer.field("package", package.id)
     writer.field("id", operation.id.text)

@@ -13,6 +13,7 @@ public final class Service: ServiceRoom, ServedPackageService, ExchangeSource {
   let accounts: Accounts
   let intake: Intake
   let operations: Operations
+  let desk: Desk
   let exchanges: Exchanges
   let callers: Callers
   private var listeners: [(ServiceEvent) -> Void] = []
@@ -35,8 +36,9 @@ public final class Service: ServiceRoom, ServedPackageService, ExchangeSource {
     accounts = try Accounts(core: core, users: users)
     intake = Intake(core: core)
     operations = Operations(core: core, accounts: accounts, intake: intake)
+    desk = Desk(core: core)
     exchanges = Exchanges(
-      core: core, accounts: accounts, intake: intake, operations: operations)
+      core: core, accounts: accounts, intake: intake, operations: operations, desk: desk)
     callers = Callers(core: core, accounts: accounts, operations: operations)
     users.add(self)
     defer { handOut() }
@@ -77,9 +79,11 @@ public final class Service: ServiceRoom, ServedPackageService, ExchangeSource {
     case .rightsChanged(let user): exchanges.lookAgain(at: user)
     case .accessEnded(let user, let device): exchanges.endOwnExchanges(of: user, device: device)
     case .settingsChanged(let owner): exchanges.settingsChanged(for: owner)
+    case .corrected(let owner): exchanges.corrected(owner)
     case .looked: exchanges.wakeCurrent()
     case .newEra: exchanges.forget()
-    case .stirred, .arrived, .storeFailed, .sessionEnded, .tokenRepeated, .operationRefused:
+    case .stirred, .arrived, .storeFailed, .sessionEnded, .tokenRepeated, .operationRefused,
+      .correctionEnded:
       for listener in listeners { listener(event) }
     }
   }

@@ -14,7 +14,8 @@ package protocol OperationStore: AnyObject {
   func receive(_ operations: [NewOperation]) throws(StoreError) -> [ReceivedOperation]
   /// The device keeps these answers: payload and answer are emptied; what remains knows the operation
   /// again, from today on for as long as operations are remembered. An answer with `writtenMark` stays
-  /// with it: a copy of the device may have changes that wait behind the operation.
+  /// with it: a copy of the device may have changes that wait behind the operation. A refused one stays
+  /// whole until `emptyRefused`: an operator may correct it.
   func confirm(_ ids: [OperationID], upTo version: Int64, user: String) throws(StoreError)
   /// What is left of an operation that has ended; nil where it has not.
   func ended(_ id: OperationID) throws(StoreError) -> EndedOperation?
@@ -98,7 +99,8 @@ package enum OperationState: String, Sendable {
   case claimed
   /// Ended; the device has not confirmed that it keeps the answer.
   case answered
-  /// Ended; payload and answer were emptied, but for what the business system wrote otherwise.
+  /// Ended; payload and answer were emptied, but for what the business system wrote otherwise, and
+  /// of what was refused not long ago.
   case confirmed
 }
 

@@ -84,6 +84,9 @@ public struct ServiceLimits: Sendable {
   public var tombstonesKept: Int64 = 1_000
   /// Days that an answered operation is remembered; longer than a device may be silent.
   public var operationMemoryDays: Int64 = 400
+  /// Days that a refused operation is kept whole for an operator who corrects it, and corrections that
+  /// have ended.
+  public var refusedDays: Int64 = 30
   /// Days that the whole answer to a program is kept, which may send its request again. After them the
   /// outcome is remembered, and the reason of a refusal is not.
   public var programAnswerDays: Int64 = 7

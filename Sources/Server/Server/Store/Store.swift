@@ -5,7 +5,7 @@ import FerryWire
 ///
 /// Use it from one thread. There is one writer; what a verb writes is there for good when it returns,
 /// or when the transaction around it does. Errors leave nothing of the verb behind.
-package protocol Store: SessionStore, ConnectionStore, OperationStore, ContentStore,
+package protocol Store: SessionStore, ConnectionStore, OperationStore, DeskStore, ContentStore,
   PartitionStore, RowStore, LoadStore, UpkeepStore, NodeStore
 {
   /// What messages call it.

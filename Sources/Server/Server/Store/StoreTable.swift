@@ -89,6 +89,12 @@ package struct StoreTable: Sendable, Equatable {
     StoreTable("content_piece", integers: ["content", "start"], bytes: ["bytes"]),
     StoreTable("source_cursor", integers: ["package"], texts: ["text"]),
     StoreTable(
+      "correction", integers: ["package", "made", "ended"],
+      texts: [
+        "id", "operation", "user", "device", "verb", "changed", "seen", "message", "made_by",
+        "reason", "state", "detail", "became",
+      ]),
+    StoreTable(
       "unknown_outcome", integers: ["package"], texts: ["operation", "reason", "candidates"]),
   ]
 }

@@ -85,6 +85,7 @@ extension Requests {
       if try core.keptSettings().version != version { core.happened(.exchangeNeeded()) }
       return
     }
+    if stir.hasCorrections { return core.happened(.exchangeNeeded()) }
     guard core.isReplicationBased else {
       // Without the background synchronization only the results of a batch are fetched.
       if core.machine.isBackground || !isChannelQuiet { core.happened(.exchangeNeeded()) }
@@ -137,6 +138,7 @@ extension Requests {
       }
     }
     if let settings = welcome.settings { try core.take(settings) }
+    try take(welcome.corrections, sent: reception.receipts)
     if lane == .exchange { plans.note(expectedRows: Int(welcome.expectedRows)) }
     hold(reception, lane)
     let isAccepted = try store.withTransaction { transaction throws(FerryError) in
@@ -146,6 +148,18 @@ extension Requests {
     if isAccepted {
       core.observers.tell(.subscribed, .lasting)
     }
+  }
+
+  /// What operators want done with refused changes; the server hears in the next exchange what became
+  /// of it.
+  private func take(_ corrections: [Correction], sent: [OperationID]) throws(FerryError) {
+    guard !corrections.isEmpty || !sent.isEmpty else { return }
+    let isToBeSent = try store.withTransaction { transaction throws(FerryError) in
+      try Corrections(transaction).take(corrections, sent: sent)
+    }
+    guard isToBeSent else { return }
+    try core.observers.tellOwed(of: store)
+    core.happened(.exchangeNeeded())
   }
 
   private func take(

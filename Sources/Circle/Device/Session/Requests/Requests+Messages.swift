@@ -35,6 +35,7 @@ extension Requests {
     let wait = waitForAnswers(lane)
     var toStore = 0
     var isHoldAsked = false
+    var receipts: [OperationID] = []
     let request = try store.withTransaction { transaction throws(FerryError) in
       if lane == .exchange { isRefused = try ChainSealing(transaction).sealWanted() }
       let queue = OperationQueue(transaction)
@@ -56,6 +57,8 @@ extension Requests {
         hello.notices = try GroupNotices.wanted(transaction)
       }
       hello.settings = try ApplicationSettings.kept(transaction).version
+      hello.corrections = try Corrections(transaction).receipts()
+      receipts = hello.corrections.map(\.id)
       changed = hello.parameters.changed
       // What is waited for may wait for contents, which are sent in between.
       if try Uploads(transaction).areOwed() { hello.wait = 0 }
@@ -102,6 +105,7 @@ extension Requests {
       place: place)
     receptions[lane]?.mayHold = isHoldAsked
     receptions[lane]?.toStore = toStore
+    receptions[lane]?.receipts = receipts
     if lane == .channel { isChannelQuiet = isQuiet || !core.machine.isBackground }
     if let plan { plans.ask(plan, sentBytes: request.body.count) }
     if isRefused { try core.observers.tellOwed(of: store) }
