@@ -192,6 +192,18 @@ let server: [Target] = [
       "FerryServer", "FerryModel", "FerryWire", "FerryWorld", "FerryHTTP", "FerryJSON",
       "FerryODataService", "FerryOData", "FerryODataAddress",
     ]),
+  // What operators see and decide, as JSON over HTTP (Decision 0148).
+  module(
+    "FerryAdmin", "Server/Admin",
+    [
+      "FerryServer", "FerryConnector", "FerryModel", "FerryWire", "FerryJSON", "FerryHTTP",
+      "FerryCrypto", "FerryWorld",
+    ]),
+  // The same as pages for a browser.
+  module(
+    "FerryConsole", "Server/Console",
+    ["FerryAdmin", "FerryModel", "FerryJSON", "FerryHTTP", "FerryWorld"],
+    resources: [.embedInCode("console.css"), .embedInCode("console.js")]),
   // Push services of others, over HTTP/2 (Decision 0141).
   module(
     "FerryPush", "Server/Push",
@@ -407,6 +419,12 @@ let testTargets: [Target] = [
       "FerryModel", "FerryHTTP", "FerryJSON", "FerryWorld",
     ]),
   tests(
+    "FerryAdminTests", "AdminTests",
+    [
+      "FerryAdmin", "FerryConsole", "FerryServer", "FerryModel", "FerryWire", "FerryHTTP",
+      "FerryJSON", "FerryWorld",
+    ]),
+  tests(
     "FerryApplicationsTests", "ApplicationsTests",
     [
       "FerryApplications", "FerryPush", "FerryRegistration", "FerryServer", "FerrySQLiteStore",
@@ -574,7 +592,7 @@ var products: [Product] = [
         "FerrySQLite", "FerryCrypto", "FerryGenerator",
         "FerryWire", "FerryPostgreSQL", "FerryPostgreSQLConnector", "FerryPostgreSQLStore",
         "FerryODataFace", "FerryODataConnector", "FerryApplications", "FerryRESTConnector",
-        "FerryNotices", "FerryCachePolicies",
+        "FerryNotices", "FerryCachePolicies", "FerryAdmin", "FerryConsole",
       ]),
     program(
       "FerryCommand", "Sources/Tools/Programs/FerryCommand",

@@ -104,6 +104,14 @@ struct OperatorDoor {
     try await send(.get, path, within: .seconds(15)).body.collect()
   }
 
+  /// Status and body of the answer to a request at this path.
+  func response(
+    _ method: HTTPMethod, _ path: String, _ body: [UInt8]
+  ) async throws -> (Int, [UInt8]) {
+    let response = try await send(method, path, body, within: .seconds(60))
+    return (response.status, try await response.body.collect())
+  }
+
   /// What the server answers to a request at `/ferry/1/operator/…`.
   func ask(
     _ method: HTTPMethod, _ path: String, _ body: [UInt8] = [],

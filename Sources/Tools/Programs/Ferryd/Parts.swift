@@ -1,3 +1,4 @@
+import FerryAdmin
 import FerryArguments
 import FerryHTTP
 import FerryNotices
@@ -13,7 +14,9 @@ actor Parts {
   private let world: World
   private let doorkeeper: Doorkeeper
   private let audit: AuditLog
-  private let server: ServerHost
+  nonisolated let server: ServerHost
+  /// What operators on this machine see and decide.
+  private let admin: AdminServer
   /// Nil where no package is a service of OData.
   private let face: ODataFace?
   /// Nil where no other service is reached through this server.
@@ -50,6 +53,7 @@ actor Parts {
     server = ServerHost(
       doorkeeper: doorkeeper, audit: audit, proxies: settings.proxies, world: world,
       version: ProgramVersion.number)
+    admin = ConsoleProgram.local(server, world)
     door = settings.applications.map { [server, audit] file in
       ApplicationsDoor.beside(server, file, served, logins, users.provider, audit, world)
     }
@@ -60,7 +64,13 @@ actor Parts {
     notifications = settings.senders.map { [server] in DCNDoor(server, senders: $0) }
   }
 
+  /// Through the socket of the data folder alone.
+  private nonisolated static func isForAdmin(_ request: HTTPRequest) -> Bool {
+    request.peerUser != nil && AdminAPI.isMeant(by: request)
+  }
+
   nonisolated func admit(_ request: HTTPRequest) -> HTTPAdmission {
+    if Parts.isForAdmin(request) { return admin.admit(request) }
     if let door, door.isMeant(by: request) { return door.admit(request) }
     if let gateway, gateway.gateway.isMeant(by: request) { return gateway.gateway.admit(request) }
     if let face, ODataFace.isMeant(by: request) { return face.admit(request) }
@@ -70,6 +80,7 @@ actor Parts {
   }
 
   nonisolated func answer(_ request: HTTPRequest) async -> HTTPResponse {
+    if Parts.isForAdmin(request) { return await admin.answer(request) }
     if let door, door.isMeant(by: request) { return await door.answer(request) }
     if let gateway, gateway.gateway.isMeant(by: request) {
       return await gateway.gateway.answer(request)

@@ -30,7 +30,7 @@ enum ServerProgram {
         try check(settings)
         exit(StandardOutput.isWritten(by: "ferryd") ? 0 : 1)
       }
-      try run(settings)
+      try run(settings, arguments)
     } catch let error as UsageError {
       complain("\(error)\nTry: ferryd --help")
       exit(2)
@@ -71,7 +71,7 @@ enum ServerProgram {
     )
   }
 
-  private static func run(_ settings: Settings) throws {
+  private static func run(_ settings: Settings, _ arguments: Arguments) throws {
     let spans = settings.collector.map { SpanExport($0) }
     let log = StandardLog(least: settings.logLevel, spans: spans)
     let world = World.system(log: log)
@@ -105,6 +105,8 @@ enum ServerProgram {
       log: log
     ).install()
     parts.door?.begin()
+    let console = try ConsoleProgram.begin(
+      arguments, settings, parts.server, log: log, world: world)
     Task(executorPreference: server.executor) {
       do {
         try await parts.start(on: server.executor)
@@ -148,6 +150,7 @@ enum ServerProgram {
     }
     server.run()
     Supervisor.stopping()
+    console?.stop(grace: .seconds(1))
     let end = DispatchSemaphore(value: 0)
     Task.detached {
       await parts.stop()
