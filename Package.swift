@@ -443,7 +443,8 @@ let testTargets: [Target] = [
   tests(
     "FerryServerTests", "ServerTests",
     [
-      "FerryServer", "FerryCachePolicies", "FerrySQLiteStore", "FerryConformance", "FerryStoreConformance",
+      "FerryServer", "FerryCachePolicies", "FerrySQLiteStore", "FerryConformance",
+      "FerryStoreConformance",
       "FerryConnector", "FerryMemoryConnector", "FerryHTTP",
       "FerryWire", "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLite", "FerryCrypto",
       "FerryFaultVFS", "FerryCompression", "FerryTrace",

@@ -53,18 +53,19 @@ public struct NoticeSenders: Sendable {
       bytes = try PrivateFile.read(path, atMost: NoticeSenders.mostBytes)
     } catch {
       throw
-        switch error {
-        case .unreadable:
-          NoticeFileError(
-            "the file of senders \(path) cannot be read",
-            hint: "Name a file that exists (--notices).")
-        case .noFile: NoticeFileError("\(path) is not a file", hint: "Name a file (--notices).")
-        case .open:
-          NoticeFileError(
-            "others can read the file of senders \(path), and it holds secrets",
-            hint: "Type: chmod 600 \(path)")
-        case .tooLarge: NoticeSenders.noObject(path)
-        }
+        switch error
+      {
+      case .unreadable:
+        NoticeFileError(
+          "the file of senders \(path) cannot be read",
+          hint: "Name a file that exists (--notices).")
+      case .noFile: NoticeFileError("\(path) is not a file", hint: "Name a file (--notices).")
+      case .open:
+        NoticeFileError(
+          "others can read the file of senders \(path), and it holds secrets",
+          hint: "Type: chmod 600 \(path)")
+      case .tooLarge: NoticeSenders.noObject(path)
+      }
     }
     try self.init(bytes, name: path)
   }

@@ -84,7 +84,7 @@ enum Schema {
   private static func make(_ line: Line, _ world: World) throws(StoreError) {
     try line.use { connection throws(PostgreSQLError) in try connection.execute(tables) }
     _ = try line.rows(
-    """
+      """
       INSERT INTO ferry_store.server (id, schema_version, last_day, days)
       VALUES ($1, 1, extract(epoch FROM clock_timestamp())::int8 / 86400, 0)
       """, [.text(hexadecimal(world.chance.bytes(16)))])

@@ -56,18 +56,19 @@ public struct GatewayFile: Sendable {
     let bytes: [UInt8]
     do throws(PrivateFile.Fault) { bytes = try PrivateFile.read(path) } catch {
       throw
-        switch error {
-        case .unreadable:
-          GatewayError(
-            "the gateway file \(path) cannot be read", hint: "Name a file that exists (--gateway).")
-        case .noFile: GatewayError("\(path) is not a file", hint: "Name a file (--gateway).")
-        case .open:
-          GatewayError(
-            "others can read the gateway file \(path), and it may hold passwords",
-            hint: "Type: chmod 600 \(path)")
-        case .tooLarge:
-          GatewayError("the gateway file \(path) is too large", hint: "Shorten it to 1 MB.")
-        }
+        switch error
+      {
+      case .unreadable:
+        GatewayError(
+          "the gateway file \(path) cannot be read", hint: "Name a file that exists (--gateway).")
+      case .noFile: GatewayError("\(path) is not a file", hint: "Name a file (--gateway).")
+      case .open:
+        GatewayError(
+          "others can read the gateway file \(path), and it may hold passwords",
+          hint: "Type: chmod 600 \(path)")
+      case .tooLarge:
+        GatewayError("the gateway file \(path) is too large", hint: "Shorten it to 1 MB.")
+      }
     }
     try self.init(bytes, name: path)
   }

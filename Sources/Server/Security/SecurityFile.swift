@@ -32,18 +32,19 @@ public struct SecurityFile: Sendable {
     let bytes: [UInt8]
     do throws(PrivateFile.Fault) { bytes = try PrivateFile.read(path) } catch {
       throw
-        switch error {
-        case .unreadable:
-          SecurityFile.fault(
-            "the security file \(path) cannot be read", "Name a file that exists (--security).")
-        case .noFile, .tooLarge:
-          SecurityFile.fault(
-            "\(path) is not a file of at most 1 MB", "Name a file (--security).")
-        case .open:
-          SecurityFile.fault(
-            "others can read the security file \(path), and it may hold passwords",
-            "Type: chmod 600 \(path)")
-        }
+        switch error
+      {
+      case .unreadable:
+        SecurityFile.fault(
+          "the security file \(path) cannot be read", "Name a file that exists (--security).")
+      case .noFile, .tooLarge:
+        SecurityFile.fault(
+          "\(path) is not a file of at most 1 MB", "Name a file (--security).")
+      case .open:
+        SecurityFile.fault(
+          "others can read the security file \(path), and it may hold passwords",
+          "Type: chmod 600 \(path)")
+      }
     }
     try self.init(bytes, name: path, sources)
   }

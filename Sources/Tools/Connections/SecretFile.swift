@@ -10,19 +10,20 @@ enum SecretFile {
       return try PrivateFile.read(path, without: 0o177)
     } catch {
       throw
-        switch error {
-        case .unreadable:
-          ConnectionsError(
-            "\(what) \(path) cannot be read",
-            hint: "Name a file that exists and belongs to the user of the program.")
-        case .noFile: ConnectionsError("\(path) is not a file", hint: "Name a file.")
-        case .open:
-          ConnectionsError(
-            "others can read or change \(what) \(path), and it may hold secrets",
-            hint: "Type: chmod 600 \(path)")
-        case .tooLarge:
-          ConnectionsError("\(what) \(path) is too large", hint: "Shorten it to 1 MB.")
-        }
+        switch error
+      {
+      case .unreadable:
+        ConnectionsError(
+          "\(what) \(path) cannot be read",
+          hint: "Name a file that exists and belongs to the user of the program.")
+      case .noFile: ConnectionsError("\(path) is not a file", hint: "Name a file.")
+      case .open:
+        ConnectionsError(
+          "others can read or change \(what) \(path), and it may hold secrets",
+          hint: "Type: chmod 600 \(path)")
+      case .tooLarge:
+        ConnectionsError("\(what) \(path) is too large", hint: "Shorten it to 1 MB.")
+      }
     }
   }
 

@@ -100,7 +100,8 @@ extension ChainWork {
     }
     // Whether conditions hold inside a change set is seen, not believed, as outside of one.
     let unproved = etags.indices.first { place in
-      etags[place] != nil && connection.memory.proof(of: ChainWork.batched(operations[place])) == nil
+      etags[place] != nil
+        && connection.memory.proof(of: ChainWork.batched(operations[place])) == nil
     }
     if let unproved {
       let set = ChainWork.batched(operations[unproved])

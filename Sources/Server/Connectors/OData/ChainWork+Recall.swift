@@ -39,12 +39,14 @@ extension ChainWork {
     case .notPerformed:
       // A process that comes later knows nothing of this attempt. It would take what still arrives for
       // the work of somebody else.
-      if let attempt = connection.memory.attempt(id), connection.memory.clock.moment < attempt.until {
+      if let attempt = connection.memory.attempt(id), connection.memory.clock.moment < attempt.until
+      {
         return .mayStillArrive(until: attempt.until)
       }
       return .notPerformed
     case .mayStillArrive:
-      return .mayStillArrive(until: connection.memory.attempt(id)?.until ?? connection.memory.clock.moment)
+      return .mayStillArrive(
+        until: connection.memory.attempt(id)?.until ?? connection.memory.clock.moment)
     case .cannotTell(let reason):
       // Whoever decides that it is performed again decides it knowing this.
       connection.memory.forget(id)

@@ -51,7 +51,9 @@ package struct StoreTable: Sendable, Equatable {
     StoreTable("member", integers: ["partition", "version", "row"], flags: ["left"]),
     StoreTable(
       "operation",
-      integers: ["sequence", "package", "position", "count", "mark", "answer_version", "day", "sent_at"],
+      integers: [
+        "sequence", "package", "position", "count", "mark", "answer_version", "day", "sent_at",
+      ],
       flags: ["may_have_run"],
       texts: [
         "id", "device", "user", "roles", "claims", "chain", "entity", "kind", "object_key",
