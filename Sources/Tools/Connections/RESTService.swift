@@ -99,7 +99,7 @@ public final class RESTService: Sendable {
       let connection = try RESTConnection(
         place(mapping), mapping: mapping, folder: text.folder ?? "/", world: world,
         credentials: source, sendsAsUser: settings.users != nil, transport: transport,
-        deadlines: settings.deadlines, late: settings.late, requests: settings.requests)
+        deadlines: settings.deadlines, late: settings.late ?? .zero, requests: settings.requests)
       for (set, isHeeded) in proofs.withLock({ $0 }) { connection.prove(set, isHeeded) }
       return connection
     } catch {

@@ -9,7 +9,8 @@ extension ServiceSettings {
     let world = World.system()
     return ODataConnection(
       address, world: world, credentials: try source(world, transport: transport),
-      sendsAsUser: users != nil, transport: transport, deadlines: deadlines, late: late,
+      sendsAsUser: users != nil, transport: transport, deadlines: deadlines,
+      late: late ?? .seconds(120),
       requests: requests)
   }
 }

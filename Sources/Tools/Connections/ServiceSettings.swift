@@ -14,7 +14,8 @@ public struct ServiceSettings: Sendable, Equatable {
   public var requests: Int = 6
   public var deadlines = TransportDeadlines(
     connect: .seconds(10), total: .seconds(600), idle: .seconds(60))
-  public var late: Duration = .seconds(120)
+  /// Nil where nothing was said: 120 s, or what a mapping says.
+  public var late: Duration?
 
   public init() {}
 
