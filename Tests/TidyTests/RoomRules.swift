@@ -31,9 +31,10 @@ struct RoomRules {
       Room(name: "Intake", instance: "intake", uses: ["ServiceCore"]),
       Room(
         name: "Operations", instance: "operations", uses: ["ServiceCore", "Accounts", "Intake"]),
+      Room(name: "Desk", instance: "desk", uses: ["ServiceCore"]),
       Room(
         name: "Exchanges", instance: "exchanges",
-        uses: ["ServiceCore", "Accounts", "Intake", "Operations"]),
+        uses: ["ServiceCore", "Accounts", "Intake", "Operations", "Desk"]),
       Room(
         name: "Callers", instance: "callers", uses: ["ServiceCore", "Accounts", "Operations"]),
     ], settings: ["provider"])

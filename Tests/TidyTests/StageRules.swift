@@ -16,9 +16,7 @@ struct StageOrder {
     folder: "Sources/Server/Server",
     stages: [
       "Store", "Security", "BigValues", "Inbox", "Replay", "Changes", "CacheGroups", "Outbox",
-      "Push",
-      "Core",
-      "Accounts", "Intake", "Operations", "Exchanges", "Callers", "Service",
+      "Push", "Core", "Accounts", "Intake", "Operations", "Desk", "Exchanges", "Callers", "Service",
       "Host",
     ])
 
@@ -26,7 +24,8 @@ struct StageOrder {
   static let store = StageOrder(
     folder: "Sources/Server/SQLiteStore",
     stages: [
-      "Start", "Sessions", "Register", "Connections", "Operations", "Contents", "Partitions",
+      "Start", "Sessions", "Register", "Connections", "Operations", "Desk", "Contents",
+      "Partitions",
       "Rows", "Loads",
       "Upkeep",
     ], areFiles: true)

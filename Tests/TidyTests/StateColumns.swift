@@ -207,10 +207,18 @@ enum StateColumns {
 
     "operation.+": "Operations",
     "operation.-": "Upkeep",
-    "operation.payload": "Operations",
+    "operation.payload": .shared(
+      "Operations", "Desk", because: "Desk empties what was refused long ago"),
     "operation.day": "Operations",
     "operation.state": "Operations",
-    "operation.answer": "Operations",
+    "operation.answer": .shared(
+      "Operations", "Desk", because: "Desk empties what was refused long ago"),
+    "correction.+": "Desk",
+    "correction.-": "Desk",
+    "correction.state": "Desk",
+    "correction.detail": "Desk",
+    "correction.became": "Desk",
+    "correction.ended": "Desk",
     "operation.outcome": "Operations",
     "operation.answer_version": "Operations",
     "operation.new_key": "Operations",

@@ -101,6 +101,7 @@ extension Correction {
 }
 
 extension CorrectionReceipt {
+  /// The receipt as one JSON object.
   public var json: [UInt8] {
     var writer = JSONWriter()
     write(to: &writer)
@@ -112,6 +113,7 @@ extension CorrectionReceipt {
     try json.scan { scanner throws(JSONError) in try scanner.receipts(of: "corrections") }
   }
 
+  /// The form that `list` reads.
   public static func json(_ receipts: [CorrectionReceipt]) -> [UInt8] {
     var writer = JSONWriter()
     writer.array(receipts) { $1.write(to: &$0) }

@@ -62,7 +62,7 @@ public enum WireLimits {
   public static let namesInMessage: Int = 10_000
   /// Answers in one checkpoint, and ids that a server names: a device that never confirms has many.
   public static let answersInMessage: Int = 20_000
-  /// Corrections of operators in one welcome, and receipts in one hello: the others come behind them.
+  /// Corrections of operators in one welcome, and receipts in one hello; others come later.
   public static let corrections: Int = 20
   /// The values of one correction, as JSON.
   public static let correctionBytes: Int = 128 << 10

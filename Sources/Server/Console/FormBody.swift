@@ -28,7 +28,7 @@ struct FormBody {
 
   func has(_ name: String) -> Bool { fields.contains { $0.name == name } }
 
-  /// The other parts of the names that begin so, with their values.
+  /// What follows in the names that begin so, with their values.
   func named(_ prefix: String) -> [(name: String, value: String)] {
     fields.filter { $0.name.hasPrefix(prefix) }
       .map { (String($0.name.dropFirst(prefix.count)), $0.value) }

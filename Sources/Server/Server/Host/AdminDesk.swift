@@ -14,6 +14,9 @@ package struct AdminDesk: Sendable {
   package var audit: AuditLog { router.audit }
   package var world: World { router.world }
 
+  /// Returns after the time; it takes no thread.
+  package func wait(for duration: Duration) async { await router.service.wait(for: duration) }
+
   /// Operations of all packages, or of one, the newest first.
   package func operations(
     _ filter: DeskFilter, of package: String?, before sequence: Int64?, count: Int
