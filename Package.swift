@@ -153,7 +153,8 @@ let server: [Target] = [
     ["FerryConnector", "FerryModel", "FerryJSON", "FerrySQLite", "FerryCrypto"]),
   // When the server asks the business system, by a file beside the model (Decision 0144).
   module(
-    "FerryCachePolicies", "Server/CachePolicies", ["FerryModel", "FerryJSON", "FerryWorld"]),
+    "FerryCachePolicies", "Server/CachePolicies",
+    ["FerryConnector", "FerryModel", "FerryJSON", "FerryWorld"]),
   module(
     "FerryServer", "Server/Server",
     [
@@ -439,7 +440,7 @@ let testTargets: [Target] = [
     ]),
   tests(
     "FerryCachePoliciesTests", "CachePoliciesTests",
-    ["FerryCachePolicies", "FerryModel", "FerryWorld"]),
+    ["FerryCachePolicies", "FerryConnector", "FerryModel", "FerryWorld"]),
   tests(
     "FerryServerTests", "ServerTests",
     [

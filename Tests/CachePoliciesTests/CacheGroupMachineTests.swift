@@ -82,6 +82,19 @@ import Testing
     #expect(machine.begin(at: second(3)) == 2)
   }
 
+  @Test("A group that is resumed before its load has stopped waits for the next load")
+  func resumedSoon() {
+    var machine = group(.onDemand(interval: .seconds(10)))
+    _ = machine.ask(at: second(0))
+    _ = machine.begin(at: second(0))
+    _ = machine.suspend()
+    machine.resume()
+    #expect(machine.ask(at: second(1)) == .load(2), "the load under way is given up")
+    machine.end(1, failure: "suspended", at: second(2))
+    #expect(machine.failure == nil)
+    #expect(machine.begin(at: second(2)) == 2)
+  }
+
   @Test("A scheduled group is read at its hour, once; devices never wait for it")
   func scheduled() {
     var machine = group(.scheduled(Schedule(times: [0])))
@@ -133,6 +146,22 @@ import Testing
     _ = machine.advance(
       to: second(60), CacheGroupMachineTests.noon.advanced(by: .seconds(-86_400)))
     #expect(machine.begin(at: second(60)) == 1)
+  }
+
+  @Test("An operation that invalidates: the next one who asks waits for a load that began after it")
+  func invalidated() {
+    var machine = group(.onDemand(interval: .seconds(3_600)))
+    machine.loadedWithAll(began: second(0))
+    #expect(machine.ask(at: second(5)) == .cached)
+    machine.invalidate(at: second(6))
+    #expect(machine.ask(at: second(7)) == .load(1))
+    #expect(machine.begin(at: second(7)) == 1)
+    machine.invalidate(at: second(8))
+    #expect(machine.ask(at: second(9)) == .load(2), "what is being read may lack it")
+    machine.end(1, failure: nil, at: second(9))
+    #expect(machine.begin(at: second(10)) == 2)
+    machine.end(2, failure: nil, at: second(11))
+    #expect(machine.ask(at: second(12)) == .cached)
   }
 
   @Test("Other policies: what was read counts on, unless the group has other entities")

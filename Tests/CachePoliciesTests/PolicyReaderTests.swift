@@ -48,6 +48,11 @@ import Testing
         #"{"groups": {"a": {"entities": ["Item"], "refresh": "scheduled", "every": "2 h"}}}"#
       ).groups.first?.refresh == .every(.seconds(7_200)))
     #expect(try read("{}") == .none)
+    #expect(
+      try read(#"{"conflicts": {"Item": "deviceWins", "Shelf": {"attributes": {}}}}"#).conflicts
+        == [
+          "Item": ConflictPolicy(.deviceWins), "Shelf": ConflictPolicy(.refuse),
+        ])
   }
 
   @Test(
@@ -55,6 +60,14 @@ import Testing
     arguments: [
       (#"{"groups": "#, "byte"),
       (#"{"group": {}}"#, "/group "),
+      (#"{"conflicts": {"Car": "refuse"}}"#, "/conflicts/Car "),
+      (#"{"operations": {"Item": "invalidate"}}"#, "/operations/Item "),
+      (#"{"operations": {"Item": "none"}}"#, "/operations/Item "),
+      (#"{"conflicts": {"Item": "ask"}}"#, "/conflicts/Item "),
+      (
+        #"{"conflicts": {"Item": {"attributes": {"id": "refuse"}}}}"#,
+        "/conflicts/Item/attributes/id "
+      ),
       (#"{"groups": {"a": {"refresh": "notice"}}}"#, "/groups/a "),
       (#"{"groups": {"a": {"entities": []}}}"#, "/groups/a/entities "),
       (#"{"groups": {"a": {"entities": ["Car"], "refresh": "notice"}}}"#, "/groups/a/entities/0 "),

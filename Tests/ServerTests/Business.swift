@@ -97,7 +97,20 @@ final class Business: Connector {
       return .refused(Refusal(code: 404, message: "there is no such object"))
     }
     if !comparesFirst, let refusal = judged(operation, key) { return .refused(refusal) }
-    let changed = operation.base.sorted { $0.key < $1.key }.filter { values[$0.key] != $0.value }
+    var changed = operation.base.sorted { $0.key < $1.key }.filter { values[$0.key] != $0.value }
+    var settled = operation.changed
+    if operation.conflictRules != nil {
+      let conflicts = changed.map { position, base in
+        let conflict = Refusal.Conflict(
+          attribute: entity.attributes[position].name, baseValue: base,
+          currentValue: values[position])
+        return (position, conflict)
+      }
+      switch operation.settled(conflicts) {
+      case .failure(let refused): return .refused(refused.refusal)
+      case .success(let made): (settled, changed) = (made, [])
+      }
+    }
     if changed.count > 1,
       let refusal = Refusal(
         conflicts: changed.map { position, base in
@@ -116,7 +129,7 @@ final class Business: Connector {
           currentValue: values[position]))
     }
     if let refusal = judgedReferences(operation) { return .refused(refusal) }
-    for (position, value) in operation.changed { values[position] = value }
+    for (position, value) in settled { values[position] = value }
     let isDelete = operation.kind == .delete
     write(entity.name, key, isDelete ? nil : values)
     touched.append(RowImage(entity: entity.name, key: key, values: isDelete ? nil : values))

@@ -243,11 +243,33 @@ struct CacheGroupTests {
   func failing() async throws {
     let bench = try await Bench(.onDemand(interval: .zero))
     bench.depot.fail(true)
+    bench.clock.push(.seconds(500))
     let got = try read(await bench.rest(of: try await bench.open("first", asksCurrent: true)))
     #expect(got.products == ["old"])
+    let age = try #require(got.checkpoint?.age)
+    #expect(age >= 500_000 && age < 5_000_000, "the app hears how old the rows are")
+    #expect(got.checkpoint?.currency != .current)
     let status = try #require(bench.groups.statuses(at: bench.clock.uptime).first)
     #expect(status.failure?.contains("The depot is closed") == true && status.age != nil)
     await bench.end()
+  }
+
+  @Test("A group that is wanted again and again keeps no other one waiting")
+  func fair() {
+    let groups = CacheGroups(
+      CachePolicies(
+        groups: ["a", "b"].map { name in
+          CacheGroup(name: name, entities: [name], refresh: .onDemand(interval: .zero))
+        }))
+    var order: [String] = []
+    for second in 1...4 as ClosedRange<Int64> {
+      _ = groups.ask(["sales"], at: .seconds(second)) { _ in ["a", "b"] }
+      guard let next = groups.next(at: .seconds(second), Timestamp(milliseconds: 0), KeptLog())
+      else { continue }
+      order.append(next.name)
+      groups.end(next, failure: nil, at: .seconds(second))
+    }
+    #expect(order == ["a", "b", "a", "b"])
   }
 
   @Test("A scheduled group is read at its hour and not before; entities of no group are not")

@@ -140,6 +140,7 @@ extension Checkpoint {
     writer.key("unavailable")
     writer.array(unavailable) { $0.integer($1) }
     if let currency { writer.field("currency", currency.rawValue) }
+    if let age { writer.field("age", age) }
     if let load {
       writer.key("load")
       writer.beginObject()
@@ -182,6 +183,7 @@ extension Checkpoint {
       case "unavailable": unavailable = try scanner.partitions(of: key)
       // One that is not known yet says no more than none.
       case "currency": currency = Currency(rawValue: try scanner.string())
+      case "age": age = max(0, try scanner.integer())
       case "load": load = try LoadStanding(&scanner)
       case "waiting":
         waiting = try scanner.list(of: key, atMost: WireLimits.answersInMessage) {

@@ -89,6 +89,9 @@ public struct Checkpoint: Sendable, Equatable {
   public var unavailable: [Int64]
   /// The answer to a device that asks whether this is current; nil to others.
   public var currency: Currency?
+  /// How old the rows are that are not current, in milliseconds; `Checkpoint.unknownAge` where the
+  /// server cannot say. Nil where it knows of no older rows, or nobody asked.
+  public var age: Int64?
   /// How far the load is that `unavailable` waits for; nil where the server cannot say.
   public var load: LoadStanding?
   /// The device's operations on entities of the group that wait for what others must bring.
@@ -106,6 +109,9 @@ public struct Checkpoint: Sendable, Equatable {
     self.rightsVersion = rightsVersion
     self.unavailable = unavailable
   }
+
+  /// Of rows of which nobody knows how old they are.
+  public static let unknownAge: Int64 = .max
 }
 
 /// An operation of which nothing was done and nothing is refused.
@@ -129,6 +135,8 @@ public enum Currency: String, Sendable {
   case businessAway
   /// Not everything that was changed is read yet.
   case behind
+  /// The server shows what it read earlier: its policies do not let it ask the business system again.
+  case cached
 }
 
 /// How far the load is that a device waits for: a share and a time, no number of rows.

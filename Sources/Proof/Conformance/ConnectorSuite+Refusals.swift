@@ -1,5 +1,15 @@
 import FerryConnector
 import FerryModel
+import Synchronization
+
+/// What the rules of an operation have decided.
+private final class KeptDecisions: Sendable {
+  private let kept = Mutex<[ConflictDecision]>([])
+
+  var decisions: [ConflictDecision] { kept.withLock { $0 } }
+
+  @Sendable func take(_ decisions: [ConflictDecision]) { kept.withLock { $0 = decisions } }
+}
 
 extension ConnectorSuite {
   static let refusals: [ConnectorCase] = [
@@ -35,6 +45,53 @@ extension ConnectorSuite {
       for word in ["passenger", "Ann", "Anna", "price", "99.95", "80"] {
         proof.expect(refusal?.message.contains(word) == true, "the message lacks \(word)")
       }
+    },
+    ConnectorCase("Where the device wins, a change is written over that of somebody else") {
+      proof in
+      try proof.stage.changeByOther(booking, ann, [2: .text("Anna"), 3: .text("80")])
+      var operation = proof.operation(
+        .update, booking, ann, ["price": .text("120"), "passenger": .text("Annette")],
+        base: ["price": .text("99.95"), "passenger": .text("Ann")])
+      let kept = KeptDecisions()
+      operation.conflictRules = ConflictRules([2: .deviceWins, 3: .deviceWins], note: kept.take)
+      proof.equal(proof.perform(operation).0, [.accepted(key: ann)], "outcome")
+      proof.equal(try proof.value(booking, ann, "price"), .text("120"), "price")
+      proof.equal(try proof.value(booking, ann, "passenger"), .text("Annette"), "passenger")
+      proof.equal(
+        kept.decisions.map(\.conflict.currentValue), [.text("Anna"), .text("80")], "decisions")
+    },
+    ConnectorCase("Where the server wins, the rest of a change is made, or all of it is refused") {
+      proof in
+      try proof.stage.changeByOther(booking, ann, [2: .text("Anna")])
+      var operation = proof.operation(
+        .update, booking, ann, ["price": .text("120"), "passenger": .text("Annette")],
+        base: ["price": .text("99.95"), "passenger": .text("Ann")])
+      let kept = KeptDecisions()
+      operation.conflictRules = ConflictRules([2: .serverWins, 3: .refuse], note: kept.take)
+      let outcomes = proof.perform(operation).0
+      let isMade = outcomes == [.accepted(key: ann)]
+      if !isMade, case .refused(let refusal)? = outcomes.first {
+        proof.equal(refusal.conflicts.map(\.attribute), ["passenger"], "conflicts")
+      } else {
+        proof.equal(outcomes, [.accepted(key: ann)], "outcome")
+      }
+      proof.equal(kept.decisions.map(\.rule), isMade ? [.serverWins] : [], "decisions")
+      proof.equal(
+        try proof.value(booking, ann, "price"), .text(isMade ? "120" : "99.95"), "price")
+      proof.equal(try proof.value(booking, ann, "passenger"), .text("Anna"), "passenger")
+    },
+    ConnectorCase("One attribute without a rule refuses the whole change with every conflict") {
+      proof in
+      try proof.stage.changeByOther(booking, ann, [2: .text("Anna"), 3: .text("80")])
+      var operation = proof.operation(
+        .update, booking, ann, ["price": .text("120"), "passenger": .text("Annette")],
+        base: ["price": .text("99.95"), "passenger": .text("Ann")])
+      let kept = KeptDecisions()
+      operation.conflictRules = ConflictRules([2: .deviceWins], note: kept.take)
+      let refusal = proof.refusal(of: operation, code: 412)
+      proof.equal(refusal?.conflicts.map(\.attribute), ["passenger", "price"], "conflicts")
+      proof.equal(kept.decisions.count, 0, "decisions")
+      proof.equal(try proof.value(booking, ann, "passenger"), .text("Anna"), "passenger")
     },
     ConnectorCase("A change of another attribute is no conflict") { proof in
       try proof.stage.changeByOther(booking, ann, [3: .text("80")])

@@ -27,8 +27,14 @@ public struct CacheGroupMachine: Sendable {
   private var finished: Int64 = 0
   /// When the load began that is under way.
   private var since: Duration?
+  /// When the last load began: of several groups the one that was read longest ago is next.
+  public private(set) var lastBegan: Duration?
   /// The last load that ended well, and when it began.
   private var lastGood: (number: Int64, began: Duration)?
+  /// The last load that was under way when the group was suspended: nobody may wait for it.
+  private var givenUp: Int64 = 0
+  /// What was read before this may lack what an operation has changed.
+  private var staleBefore: Duration?
   private var isWanted = false
   private var failures = 0
   private var retryAt: Duration?
@@ -59,12 +65,24 @@ public struct CacheGroupMachine: Sendable {
   /// A device wants the rows.
   public mutating func ask(at now: Duration) -> Answer {
     guard case .onDemand(let interval) = group.refresh, !isSuspended else { return .cached }
-    if let lastGood, now - lastGood.began < interval { return .cached }
+    if let lastGood, isFresh(lastGood.began, at: now, interval) { return .cached }
     // What began long ago may lack what the asker must see: then it waits for the next one.
-    if let since, now - since < interval { return .load(begun) }
+    if let since, begun != givenUp, isFresh(since, at: now, interval) { return .load(begun) }
     if let retryAt, now < retryAt { return .away }
     isWanted = true
     return .load(begun + 1)
+  }
+
+  private func isFresh(_ began: Duration, at now: Duration, _ interval: Duration) -> Bool {
+    now - began < interval && (staleBefore.map { began > $0 } ?? true)
+  }
+
+  /// An operation was performed that changes other rows of the group too. On demand it is read when the
+  /// next device asks, whatever its interval; else as soon as it can be.
+  public mutating func invalidate(at now: Duration) {
+    staleBefore = now
+    if case .onDemand = group.refresh { return }
+    isWanted = true
   }
 
   /// Whether nobody needs to wait for the load any more.
@@ -112,12 +130,18 @@ public struct CacheGroupMachine: Sendable {
 
   // Loads.
 
+  /// Whether a load is wanted and may begin now.
+  public func mayBegin(at now: Duration) -> Bool {
+    wantsLoad && (retryAt.map { now >= $0 } ?? true)
+  }
+
   /// Begins the load that is wanted; nil where none is, or not yet.
   public mutating func begin(at now: Duration) -> Int64? {
-    guard wantsLoad, retryAt.map({ now >= $0 }) ?? true else { return nil }
+    guard mayBegin(at: now) else { return nil }
     isWanted = false
     begun += 1
     since = now
+    lastBegan = now
     return begun
   }
 
@@ -127,8 +151,8 @@ public struct CacheGroupMachine: Sendable {
     since = nil
     finished = number
     if let failure {
-      // Who has suspended it has stopped the load.
-      if !isSuspended { fail(failure, at: now) }
+      // Who has suspended the group has stopped the load; it may be resumed by now.
+      if number != givenUp { fail(failure, at: now) }
     } else {
       brought(number, began)
     }
@@ -162,6 +186,7 @@ public struct CacheGroupMachine: Sendable {
   public mutating func suspend() -> Bool {
     isSuspended = true
     isWanted = false
+    if since != nil { givenUp = begun }
     return since != nil
   }
 

@@ -1,15 +1,47 @@
+public import FerryConnector
 public import FerryWorld
 
-/// When the server asks the business system for the rows of a package. It is read from a file beside
+/// When the server asks the business system for the rows of a package, and what becomes of changes that
+/// meet those of others. It is read from a file beside
 /// the model, and may change while the package is served.
 public struct CachePolicies: Sendable, Equatable {
   /// Each entity is in one of them at most. Entities of none are followed as their connector can.
   public let groups: [CacheGroup]
 
-  public init(groups: [CacheGroup] = []) { self.groups = groups }
+  /// By the names of entities; where there is none, changes are refused.
+  public let conflicts: [String: ConflictPolicy]
+
+  /// Entities whose groups are read again after an operation of them was performed: it changes other
+  /// rows too.
+  public let invalidating: Set<String>
+
+  public init(
+    groups: [CacheGroup] = [], conflicts: [String: ConflictPolicy] = [:],
+    invalidating: Set<String> = []
+  ) {
+    self.groups = groups
+    self.conflicts = conflicts
+    self.invalidating = invalidating
+  }
 
   /// Nothing is said: the connector follows the changes of every entity.
   public static let none: CachePolicies = CachePolicies()
+}
+
+/// What happens where changes of an entity meet those of others.
+public struct ConflictPolicy: Sendable, Equatable {
+  /// Of the attributes that are not named.
+  public let standard: ConflictRule
+  /// By the names of attributes.
+  public let attributes: [String: ConflictRule]
+
+  public init(_ standard: ConflictRule, attributes: [String: ConflictRule] = [:]) {
+    self.standard = standard
+    self.attributes = attributes
+  }
+
+  /// The rule of an attribute.
+  public func rule(of attribute: String) -> ConflictRule { attributes[attribute] ?? standard }
 }
 
 /// Entities whose rows are read together.

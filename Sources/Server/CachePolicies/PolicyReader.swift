@@ -1,3 +1,4 @@
+import FerryConnector
 import FerryJSON
 public import FerryModel
 
@@ -25,7 +26,9 @@ struct PolicyReader {
         place: "byte \(error.offset)", problem: "the file is no JSON: \(error.problem)",
         cure: "Correct it there.")
     }
-    let members = try PolicyNode(node: node, place: "").members(["groups"])
+    let members = try PolicyNode(node: node, place: "").members([
+      "groups", "conflicts", "operations",
+    ])
     var groups: [CacheGroup] = []
     var owners: [String: String] = [:]
     for (name, given) in try (members["groups"]?.members([]) ?? [:]).sorted(by: { $0.key < $1.key })
@@ -33,7 +36,68 @@ struct PolicyReader {
       let group = try self.group(name, given, &owners)
       groups.append(group)
     }
-    return CachePolicies(groups: groups)
+    var conflicts: [String: ConflictPolicy] = [:]
+    let given = try members["conflicts"]?.members([]) ?? [:]
+    for (name, policy) in given.sorted(by: { $0.key < $1.key }) {
+      conflicts[name] = try conflict(of: name, policy)
+    }
+    var invalidating: Set<String> = []
+    let operations = try members["operations"]?.members([]) ?? [:]
+    for (name, policy) in operations.sorted(by: { $0.key < $1.key })
+    where try isInvalidating(name, policy, owners) {
+      invalidating.insert(name)
+    }
+    return CachePolicies(groups: groups, conflicts: conflicts, invalidating: invalidating)
+  }
+
+  private func isInvalidating(
+    _ name: String, _ given: PolicyNode, _ owners: [String: String]
+  ) throws(PolicyFault) -> Bool {
+    guard package.entity(named: name) != nil else {
+      throw given.fault("is no entity of the model", "Write the name of one.")
+    }
+    let word = try given.string()
+    switch word {
+    case "result": return false
+    case "invalidate":
+      guard owners[name] != nil else {
+        throw given.fault(
+          "is \"invalidate\", and \(name) is in no cache group",
+          "Put it into a group; entities of no group are followed anyway.")
+      }
+      return true
+    default:
+      throw given.fault("\"\(word)\" is not known", "Write \"result\" or \"invalidate\".")
+    }
+  }
+
+  private func conflict(
+    of name: String, _ given: PolicyNode
+  ) throws(PolicyFault) -> ConflictPolicy {
+    guard let entity = package.entity(named: name), !entity.isOperation else {
+      throw given.fault("is no entity of the model with rows", "Write the name of one.")
+    }
+    if given.node.string != nil { return ConflictPolicy(try rule(given)) }
+    let members = try given.members(["default", "attributes"])
+    let standard = try members["default"].map { given throws(PolicyFault) in try rule(given) }
+    var attributes: [String: ConflictRule] = [:]
+    for (attribute, given) in try members["attributes"]?.members([]) ?? [:] {
+      guard let position = entity.position(of: attribute), !entity.key.contains(position) else {
+        throw given.fault(
+          "is no attribute of \(name) that can change", "Write the name of one, and not of the key."
+        )
+      }
+      attributes[attribute] = try rule(given)
+    }
+    return ConflictPolicy(standard ?? .refuse, attributes: attributes)
+  }
+
+  private func rule(_ given: PolicyNode) throws(PolicyFault) -> ConflictRule {
+    let word = try given.string()
+    if let rule = ConflictRule(rawValue: word) { return rule }
+    throw given.fault(
+      "\"\(word)\" is not known",
+      "Write one of: \(ConflictRule.allCases.map(\.rawValue).joined(separator: ", ")).")
   }
 
   private static let known = [

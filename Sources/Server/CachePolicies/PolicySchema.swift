@@ -14,9 +14,32 @@ public enum PolicySchema {
           "type": "object",
           "description": "Cache groups by their names. Entities of no group are followed as their connector can.",
           "additionalProperties": {"$ref": "#/$defs/group"}
+        },
+        "operations": {
+          "type": "object",
+          "description": "By entity: what is read after an operation was performed. result: its rows; invalidate: the rest of its cache group too.",
+          "additionalProperties": {"enum": ["result", "invalidate"]}
+        },
+        "conflicts": {
+          "type": "object",
+          "description": "By entity: what happens where a change and one of somebody else are of the same attribute.",
+          "additionalProperties": {
+            "anyOf": [
+              {"$ref": "#/$defs/rule"},
+              {
+                "type": "object",
+                "additionalProperties": false,
+                "properties": {
+                  "default": {"$ref": "#/$defs/rule"},
+                  "attributes": {"type": "object", "additionalProperties": {"$ref": "#/$defs/rule"}}
+                }
+              }
+            ]
+          }
         }
       },
       "$defs": {
+        "rule": {"enum": ["refuse", "serverWins", "deviceWins"], "description": "refuse: the user gets both values; serverWins: the rest of the change is made; deviceWins: the change is written over the other."},
         "time": {"type": "string", "pattern": "^[0-9]+ *(s|min|h|days)$"},
         "group": {
           "type": "object",

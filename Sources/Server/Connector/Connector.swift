@@ -142,6 +142,8 @@ public struct ConnectorOperation: Sendable, Equatable {
   /// When it was first handed to a connector, by the time of day; nil where nobody knows. After a
   /// restart it says how old the number of a request is.
   public var sentAt: Timestamp?
+  /// What happens where somebody else has changed the same attributes; nil: the change is refused.
+  public var conflictRules: ConflictRules?
 
   public init(
     id: OperationID, entity: Entity, kind: OperationKind, key: ObjectKey?,

@@ -43,6 +43,7 @@ public struct GivenKeys: Sendable {
       judge: operation.judge, user: operation.user)
     applied.traceID = operation.traceID
     applied.sentAt = operation.sentAt
+    applied.conflictRules = operation.conflictRules
     return applied
   }
 

@@ -8,7 +8,8 @@ public enum DataState: Sendable, Equatable {
   /// changes of this device are shown on top.
   case current
   /// The data is not current, or it is unknown whether it is, for this reason. The visible data is
-  /// at least as new as `asOf`, by the device's clock; nil before the first import.
+  /// at least as new as `asOf`, by the device's clock; nil before the first import, and where the
+  /// server does not know how old its rows are.
   case stale(StaleReason, asOf: Timestamp?)
 }
 
@@ -22,6 +23,8 @@ public enum StaleReason: String, Sendable, Hashable {
   case serverLoading = "the server is loading its data"
   /// The server cannot reach the business system.
   case businessAway = "the server cannot reach the business system"
+  /// The server shows what it read earlier: its policies say when it asks the business system.
+  case cached = "the server shows what it read earlier"
   /// The server has not read every change of the business system in time.
   case serverBehind = "the server is still reading changes"
   /// Nobody is logged in.
@@ -69,16 +72,17 @@ extension FerryDatabase {
     }
     let currencies = session.currencies
     let open = groups.compactMap { group -> StaleReason? in
-      switch currencies[group] {
+      switch currencies[group]?.word {
       case .current: nil
       case .loading: .serverLoading
       case .businessAway: .businessAway
       case .behind: .serverBehind
+      case .cached: .cached
       case nil: .unknown
       }
     }
     guard let first = open.first else { return .current }
-    return .stale(first, asOf: try asOf(groups))
+    return .stale(first, asOf: try asOf(groups, ages: currencies.compactMapValues(\.age)))
   }
 
   private func reason(of error: FerryError) throws(FerryError) -> StaleReason {
@@ -93,11 +97,18 @@ extension FerryDatabase {
     }
   }
 
-  /// When the oldest of the groups was imported.
-  private func asOf(_ groups: [String]) throws(FerryError) -> Timestamp? {
+  /// When the oldest of the groups was imported, or read by the server. `ages`: how old the server says
+  /// that its rows are, in milliseconds; nil where that is not known of one of them.
+  private func asOf(
+    _ groups: [String], ages: [String: Int64] = [:]
+  ) throws(FerryError) -> Timestamp? {
     var oldest: Timestamp?
     for group in groups {
-      guard let time = try lastSynchronizationTime(group: group) else { return nil }
+      guard var time = try lastSynchronizationTime(group: group) else { return nil }
+      if let age = ages[group] {
+        guard age < Checkpoint.unknownAge else { return nil }
+        time = min(time, store.world.clock.now.advanced(by: .milliseconds(-age)))
+      }
       oldest = oldest.map { min($0, time) } ?? time
     }
     return oldest

@@ -23,7 +23,7 @@ package struct SynchronizationPlan: Sendable {
   /// nil for who does not ask. Such a plan is not reported to the handler.
   package var currentWait: Int64?
   /// What the imported checkpoints said, by group.
-  var currencies: [String: FerryWire.Currency] = [:]
+  var currencies: [String: GroupCurrency] = [:]
   /// Its first status was reported.
   var isBegun = false
   /// A request of it is under way.
@@ -82,4 +82,11 @@ package struct EndedPlan: Sendable {
   package let plan: SynchronizationPlan
   /// Nil where it ended well.
   package let error: FerryError?
+}
+
+/// What the server said of the rows of a group.
+struct GroupCurrency: Sendable {
+  let word: FerryWire.Currency
+  /// How old they are if they are not current, in milliseconds.
+  let age: Int64?
 }

@@ -22,7 +22,7 @@ public final class SynchronizationSession: Sendable {
     var lastWaiter = 0
     var result: Result<Void, FerryError>?
     var isCancelled = false
-    var currencies: [String: FerryWire.Currency] = [:]
+    var currencies: [String: GroupCurrency] = [:]
     var onCancel: (@Sendable () -> Void)?
   }
 
@@ -103,12 +103,12 @@ public final class SynchronizationSession: Sendable {
     onCancel?()
   }
 
-  func note(_ currencies: [String: FerryWire.Currency]) {
+  func note(_ currencies: [String: GroupCurrency]) {
     state.withLock { $0.currencies = currencies }
   }
 
   /// What the server said of each group that was imported.
-  var currencies: [String: FerryWire.Currency] { state.withLock { $0.currencies } }
+  var currencies: [String: GroupCurrency] { state.withLock { $0.currencies } }
 
   var isCancelled: Bool { state.withLock { $0.isCancelled } }
 

@@ -177,13 +177,19 @@ package struct AttemptWork<Desk: AttemptDesk> {
     let entity = operation.entity
     let conflicts = operation.base.sorted { $0.key < $1.key }.filter { row[$0.key] != $0.value }
       .map { position, based in
-        Refusal.Conflict(
+        let conflict = Refusal.Conflict(
           attribute: entity.attributes[position].name, baseValue: based,
           currentValue: row[position])
+        return (position, conflict)
       }
+    // What was asked for is known by all of its values: no part of it is left out.
+    var refusal: Refusal?
+    if case .failure(let settled) = operation.settled(conflicts, canOmit: false) {
+      refusal = settled.refusal
+    }
     return AttemptRow.There(
       etag: etag, isAsked: operation.changed.allSatisfy { row[$0.key] == $0.value },
-      conflict: Refusal(conflicts: conflicts), judgement: try judgement(operation, row))
+      conflict: refusal, judgement: try judgement(operation, row))
   }
 
   /// The row as it is, what the operation refers to, and the row as it will be: nothing can be taken

@@ -77,8 +77,7 @@ public struct SQLOperationWork<Dialect: SQLDialect> {
   private func update() throws(Dialect.Interruption) -> ObjectKey {
     let (key, row) = try existing()
     if operation.judge != nil { try judge(references: operation.changed, before: fitting(row)) }
-    try checkBase(row)
-    var changed = operation.changed
+    var changed = try settle(row)
     for position in entity.key {
       guard let value = changed[position] else { continue }
       guard dialect.value(at: position, of: row) == value else {
@@ -96,7 +95,7 @@ public struct SQLOperationWork<Dialect: SQLDialect> {
 
   private func delete() throws(Dialect.Interruption) -> ObjectKey {
     let (key, row) = try existing()
-    try checkBase(row)
+    _ = try settle(row)
     guard try dialect.delete(key) else { throw ignored() }
     return key
   }
@@ -120,18 +119,24 @@ public struct SQLOperationWork<Dialect: SQLDialect> {
     entity.attributes.indices.map { dialect.value(at: $0, of: row) ?? .null }
   }
 
-  private func checkBase(_ row: Dialect.Row) throws(Dialect.Interruption) {
-    var conflicts: [Refusal.Conflict] = []
+  /// What is to be written, after the base was compared with the row.
+  private func settle(
+    _ row: Dialect.Row
+  ) throws(Dialect.Interruption) -> [Int: AttributeValue] {
+    var conflicts: [(position: Int, conflict: Refusal.Conflict)] = []
     for (position, based) in operation.base.sorted(by: { $0.key < $1.key }) {
       let current = dialect.value(at: position, of: row)
       guard current != based else { continue }
       let shown = current == nil ? dialect.shown(at: position, of: row) : nil
-      conflicts.append(
-        Refusal.Conflict(
-          attribute: entity.attributes[position].name, baseValue: based,
-          currentValue: current ?? .text(shown ?? ""), shown: shown))
+      let conflict = Refusal.Conflict(
+        attribute: entity.attributes[position].name, baseValue: based,
+        currentValue: current ?? .text(shown ?? ""), shown: shown)
+      conflicts.append((position, conflict))
     }
-    if let refusal = Refusal(conflicts: conflicts) { throw .refused(refusal) }
+    switch operation.settled(conflicts) {
+    case .success(let changed): return changed
+    case .failure(let settled): throw .refused(settled.refusal)
+    }
   }
 
   private func noKey(_ key: ObjectKey) -> Dialect.Interruption {

@@ -82,14 +82,18 @@ struct MemoryWork {
       return .refused(
         Refusal(code: 404, message: "\(entity.name) \(key) is not in the business system."))
     }
-    if let refusal = conflict(row) { return .refused(refusal) }
+    let changed: [Int: AttributeValue]
+    switch operation.settled(conflicts(row)) {
+    case .success(let settled): changed = settled
+    case .failure(let settled): return .refused(settled.refusal)
+    }
     guard operation.kind == .update else {
       transaction.write(entity.name, key, nil)
       return .accepted(key)
     }
     // What others wrote into the row is their matter.
-    if let refusal = unfit(operation.changed) { return .refused(refusal) }
-    for (position, value) in operation.changed { row[position] = value }
+    if let refusal = unfit(changed) { return .refused(refusal) }
+    for (position, value) in changed { row[position] = value }
     guard entity.key(of: row) == key else {
       return .refused(
         Refusal(code: 422, message: "The key of \(entity.name) \(key) cannot be changed."))
@@ -98,14 +102,16 @@ struct MemoryWork {
     return .accepted(key)
   }
 
-  private func conflict(_ row: [AttributeValue]) -> Refusal? {
-    Refusal(
-      conflicts: operation.base.sorted { $0.key < $1.key }.filter { row[$0.key] != $0.value }
-        .map { position, based in
-          Refusal.Conflict(
-            attribute: operation.entity.attributes[position].name, baseValue: based,
-            currentValue: row[position])
-        })
+  private func conflicts(
+    _ row: [AttributeValue]
+  ) -> [(position: Int, conflict: Refusal.Conflict)] {
+    operation.base.sorted { $0.key < $1.key }.filter { row[$0.key] != $0.value }
+      .map { position, based in
+        let conflict = Refusal.Conflict(
+          attribute: operation.entity.attributes[position].name, baseValue: based,
+          currentValue: row[position])
+        return (position, conflict)
+      }
   }
 
   private func unfit(_ values: [Int: AttributeValue]) -> Refusal? {

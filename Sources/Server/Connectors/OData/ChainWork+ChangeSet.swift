@@ -334,10 +334,12 @@ struct ChangeSetParts {
 
 extension ConnectorOperation {
   fileprivate func leavingOut(_ positions: Set<Int>) -> ConnectorOperation {
-    ConnectorOperation(
+    var rest = ConnectorOperation(
       id: id, entity: entity, kind: kind, key: key,
       changed: changed.filter { !positions.contains($0.key) }, base: base,
       temporaryKey: temporaryKey, contents: contents, judge: judge, user: user)
+    rest.conflictRules = conflictRules
+    return rest
   }
 }
 

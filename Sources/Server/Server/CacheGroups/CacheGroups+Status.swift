@@ -48,19 +48,20 @@ extension CacheGroups {
         switch answer {
         case .load(let number) where machine.hasBrought(number): continue
         case .load where machine.failure != nil, .away: return .businessAway
-        case .load, .cached: result = .behind
+        case .load: return .behind
+        case .cached: result = .cached
         }
       }
       return result
     }
   }
 
-  /// How old the oldest rows of these entities are; nil where no group has any of them, or that is not
-  /// known.
+  /// How old the oldest rows of these entities are; nil where that is not known of one of their groups.
   func age(of entities: [String], at now: Duration) -> Duration? {
     state.withLock { state in
-      Set(entities.compactMap { state.owners[$0] }).compactMap { state.machines[$0]?.age(at: now) }
-        .max()
+      let groups = Set(entities.compactMap { state.owners[$0] })
+      let ages = groups.compactMap { state.machines[$0]?.age(at: now) }
+      return ages.count == groups.count ? ages.max() : nil
     }
   }
 }

@@ -1,4 +1,5 @@
 public import FerryCachePolicies
+import FerryConnector
 import FerryModel
 import FerryWorld
 import Synchronization
@@ -12,7 +13,11 @@ public final class CacheGroups: Sendable {
     var machines: [String: CacheGroupMachine] = [:]
     /// The group of each entity that is in one.
     var owners: [String: String] = [:]
+    /// The groups of each synchronization group, as far as they were asked for: a poll costs no more.
+    var pulled: [String: [String]] = [:]
     var suspended: Set<String> = []
+    var conflicts: [String: ConflictPolicy] = [:]
+    var invalidating: Set<String> = []
     /// Called where a load is wanted, and where somebody need not wait any more.
     var onWanted: (@Sendable () -> Void)?
     var onEnd: (@Sendable () -> Void)?
@@ -50,6 +55,13 @@ public final class CacheGroups: Sendable {
   /// Whether the entity is read by its group alone.
   func governs(_ entity: String) -> Bool { state.withLock { $0.owners[entity] != nil } }
 
+  /// What happens where a change meets one of somebody else, by position; nil where it is refused.
+  func conflictRules(of entity: Entity) -> [Int: ConflictRule]? {
+    guard let policy = state.withLock({ $0.conflicts[entity.name] }) else { return nil }
+    return Dictionary(
+      uniqueKeysWithValues: entity.attributes.enumerated().map { ($0, policy.rule(of: $1.name)) })
+  }
+
   /// Those that the connector follows.
   func followed(_ entities: [Entity]) -> [Entity] {
     state.withLock { state in entities.filter { state.owners[$0.name] == nil } }
@@ -67,13 +79,15 @@ public final class CacheGroups: Sendable {
 
   // Devices.
 
-  /// A device wants the rows of these entities: the loads to wait for; nil where no group has any of
-  /// them.
-  func ask(_ entities: [String], at now: Duration) -> NeededGroups? {
+  /// A device wants the rows of synchronization groups: the loads to wait for; nil where no cache group
+  /// has any of them. `entities`: those of a synchronization group.
+  func ask(
+    _ pulls: [String], at now: Duration, entities: (String) -> [String]
+  ) -> NeededGroups? {
     let (needed, call) = state.withLock { state -> (NeededGroups?, (@Sendable () -> Void)?) in
       var needed: NeededGroups?
       var isWanted = false
-      for name in Set(entities.compactMap({ state.owners[$0] })).sorted() {
+      for name in pulls.flatMap({ state.groups(of: $0, entities) }) {
         guard let answer = state.machines[name]?.ask(at: now) else { continue }
         var known = needed ?? NeededGroups()
         known.groups[name] = answer
@@ -99,6 +113,16 @@ public final class CacheGroups: Sendable {
     }
   }
 
+  /// Operations of these entities were performed.
+  func performed(_ entities: Set<String>, at now: Duration) {
+    let call = state.withLock { state -> (@Sendable () -> Void)? in
+      let names = Set(entities.intersection(state.invalidating).compactMap { state.owners[$0] })
+      for name in names { state.machines[name]?.invalidate(at: now) }
+      return names.isEmpty ? nil : state.onWanted
+    }
+    call?()
+  }
+
   // Loads.
 
   struct Order: Sendable {
@@ -115,13 +139,15 @@ public final class CacheGroups: Sendable {
       where state.machines[name]?.advance(to: now, time) == true {
         setBack.append(name)
       }
-      for name in state.machines.keys.sorted() {
-        guard let number = state.machines[name]?.begin(at: now),
-          let entities = state.machines[name]?.group.entities
-        else { continue }
-        return (Order(name: name, entities: entities, number: number), setBack)
+      // One that is wanted again and again must not keep the others waiting.
+      let ready = state.machines.filter { $0.value.mayBegin(at: now) }
+      let next = ready.min { one, other in
+        (one.value.lastBegan ?? .zero, one.key) < (other.value.lastBegan ?? .zero, other.key)
       }
-      return (nil, setBack)
+      guard let (name, machine) = next, let number = state.machines[name]?.begin(at: now) else {
+        return (nil, setBack)
+      }
+      return (Order(name: name, entities: machine.group.entities, number: number), setBack)
     }
     for name in setBack {
       log.warn(
@@ -210,9 +236,19 @@ public final class CacheGroups: Sendable {
 }
 
 extension CacheGroups.State {
+  fileprivate mutating func groups(
+    of pull: String, _ entities: (String) -> [String]
+  ) -> [String] {
+    if let known = pulled[pull] { return known }
+    let found = Set(entities(pull).compactMap { owners[$0] }).sorted()
+    pulled[pull] = found
+    return found
+  }
+
   fileprivate mutating func take(_ policies: CachePolicies) {
     var next: [String: CacheGroupMachine] = [:]
     owners = [:]
+    pulled = [:]
     for group in policies.groups {
       if var machine = machines[group.name] {
         machine.change(to: group)
@@ -223,6 +259,8 @@ extension CacheGroups.State {
       for entity in group.entities { owners[entity] = group.name }
     }
     machines = next
+    conflicts = policies.conflicts
+    invalidating = policies.invalidating
   }
 }
 

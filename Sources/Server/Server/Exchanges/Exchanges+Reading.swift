@@ -18,13 +18,13 @@ extension Exchanges {
   /// The next round of a download, as it is now.
   func read(_ index: Int, of exchange: Exchange) throws(ServerError) -> PageRead {
     let state = exchange.state
+    let currency = core.currency(try intake.currency(state.looksNeeded), state.groupsNeeded)
     return PageRead(
       index: index, download: state.downloads[index],
       asker: Download.Asker(
         owner: state.owner, open: state.hello.open, rightsVersion: state.rightsVersion,
-        era: store.era,
-        currency: core.currency(try intake.currency(state.looksNeeded), state.groupsNeeded),
-        load: loadStanding(),
+        era: store.era, currency: currency,
+        ages: core.ages(currency, [state.downloads[index].group]), load: loadStanding(),
         waiting: operations.waiting(of: state.owner)),
       answersGeneration: core.memory.answersGeneration, frames: frames, limits: limits)
   }

@@ -19,14 +19,18 @@ public struct DeployOrder: Sendable {
   public let database: String?
   /// The text of the mapping of a REST service; nil where it has none of its own.
   public let mapping: [UInt8]?
+  /// The bytes of a file of policies; empty: there are none.
+  public let policies: [UInt8]
 
   public init(
-    model: [UInt8], file: String, database: String?, mapping: [UInt8]? = nil
+    model: [UInt8], file: String, database: String?, mapping: [UInt8]? = nil,
+    policies: [UInt8] = []
   ) {
     self.mapping = mapping
     self.model = model
     self.file = file
     self.database = database
+    self.policies = policies
   }
 }
 
@@ -40,12 +44,18 @@ public struct DeployedModel: Sendable, Equatable {
   public let database: String
   /// The text of the mapping of a REST service; nil where it has none of its own.
   public let mapping: [UInt8]?
+  /// The bytes of its file of policies; empty: there are none.
+  public let policies: [UInt8]
 
-  public init(package: String, model: [UInt8], database: String, mapping: [UInt8]? = nil) {
+  public init(
+    package: String, model: [UInt8], database: String, mapping: [UInt8]? = nil,
+    policies: [UInt8] = []
+  ) {
     self.mapping = mapping
     self.package = package
     self.model = model
     self.database = database
+    self.policies = policies
   }
 }
 
@@ -57,6 +67,8 @@ public struct Deployed: Sendable {
     case added
     /// The model of this version has changed in a way that devices need not know.
     case replaced
+    /// The same model was served already; other policies hold for it.
+    case policiesChanged
     /// The same model was served already.
     case unchanged
   }

@@ -204,6 +204,9 @@ public actor LoadHost {
     let coverage: LoadCoverage
     do throws(LoadFailure) {
       coverage = try await read(connections, ticket, of: group, &report)
+      guard !isSuspended(group) else {
+        throw .connector(CacheGroups.wasSuspended, of: connections.first ?? 0)
+      }
     } catch {
       await service.abandonLoad(ticket)
       if case .connector(let failure, let away) = error, !isSuspended(group) {

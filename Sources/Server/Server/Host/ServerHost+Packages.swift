@@ -8,7 +8,7 @@ extension ServerHost {
   static let deployBytes: Int = 32 << 20
 
   /// `GET` lists the packages and the devices that use each. `POST` takes `verb`: with `deploy`
-  /// `model`, `file` and perhaps `database`, with `withdraw` `package` and perhaps `force`.
+  /// `model`, `file` and perhaps `database` and `policies`, with `withdraw` `package` and perhaps `force`.
   func operate(_ request: HTTPRequest, _ router: Router) async -> HTTPResponse {
     do throws(ServerError) {
       if request.method == .get { return router.json(200, try await list(PackageOrder.Done())) }
@@ -129,7 +129,8 @@ private enum PackageOrder {
       self = .deploy(
         DeployOrder(
           model: Array(model.utf8), file: file, database: node["database"]?.string,
-          mapping: node["mapping"]?.string.map { Array($0.utf8) }))
+          mapping: node["mapping"]?.string.map { Array($0.utf8) },
+          policies: Array((node["policies"]?.string ?? "").utf8)))
     case "withdraw":
       guard let id = node["package"]?.string else { return nil }
       self = .withdraw(id, isForced: node["force"]?.boolean ?? false)

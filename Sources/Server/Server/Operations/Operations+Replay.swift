@@ -382,11 +382,13 @@ extension Operations {
         temporaryKey = ObjectKey(values)
       }
     }
-    return ConnectorOperation(
+    var made = ConnectorOperation(
       id: operation.id, entity: entity, kind: operation.kind, key: operation.key,
       changed: operation.changed, base: operation.base, temporaryKey: temporaryKey,
       contents: try contents(of: operation, user: received.user),
       judge: judge(of: entity, for: operation.kind, rights), user: received.user,
       sentAt: received.sentAt)
+    made.conflictRules = core.conflictRules(operation, of: entity)
+    return made
   }
 }

@@ -28,6 +28,7 @@ extension Operations {
       awaiting.remove(replay.name)
       finish(replay)
       count(replay)
+      core.performed(replay.machine.operations, replay.machine.outcomes)
       tellRefusedRights(replay)
       tellUnknown(replay)
       releaseContents(replay)
@@ -114,7 +115,7 @@ extension Operations {
           guard let outcome = replay.machine.outcomes[index] else { return nil }
           return maker.answer(
             replay.machine.operations[index], outcome, written: replay.machine.written[index],
-            isOver: replay.isOver)
+            decided: core.decisions(replay.machine.operations[index]), isOver: replay.isOver)
         }
         answered += self.answered(replay)
       }

@@ -40,6 +40,8 @@ struct Download: Sendable {
     let era: String
     /// What the checkpoint says of itself; nil where nobody asked.
     var currency: Currency?
+    /// How old the rows of each group are that are not current, in milliseconds.
+    var ages: [String: Int64] = [:]
     /// How far the load is that is under way.
     var load: LoadStanding?
     /// What waits of the device, by group.
@@ -113,6 +115,7 @@ struct Download: Sendable {
       partitions: sums, answers: answers,
       rightsVersion: asker.rightsVersion, unavailable: unavailable)
     checkpoint.currency = asker.currency
+    checkpoint.age = asker.ages[group]
     checkpoint.waiting = asker.waiting[group] ?? []
     if !unavailable.isEmpty { checkpoint.load = asker.load }
     if unavailable.isEmpty {

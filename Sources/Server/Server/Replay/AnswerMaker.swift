@@ -8,16 +8,19 @@ struct AnswerMaker {
   let version: Int64
   let now: Timestamp
 
-  /// `written`: what the business system wrote otherwise than asked. `isOver`: its group did not come
+  /// `written`: what the business system wrote otherwise than asked. `decided`: what rules have decided
+  /// for the user, which is said beside the success. `isOver`: its group did not come
   /// whole in time.
   func answer(
     _ operation: ConnectorOperation, _ outcome: OperationOutcome,
-    written: [Int: AttributeValue] = [:],
+    written: [Int: AttributeValue] = [:], decided: [ConflictDecision] = [],
     isOver: Bool = false
   ) -> Answer {
     switch outcome {
     case .accepted(let key, _):
-      var answer = make(operation, .replayResult, newKey: operation.kind == .create ? key : nil)
+      var answer = make(
+        operation, .replayResult, newKey: operation.kind == .create ? key : nil,
+        log: decided.map { record(operation, $0) })
       for (position, value) in written {
         answer.written[operation.entity.attributes[position].name] = value
       }
@@ -39,6 +42,14 @@ struct AnswerMaker {
           code: refusal.code, message: $0.sentence, attribute: $0.attribute,
           baseValue: $0.baseValue, currentValue: $0.currentValue))
     }
+  }
+
+  private func record(_ operation: ConnectorOperation, _ decision: ConflictDecision) -> LogRecord {
+    // Without the values: a device takes a record with both for a conflict to be shown.
+    return LogRecord(
+      component: operation.entity.name, entityKey: operation.key?.text ?? "", code: 412,
+      message: decision.sentence, operation: operation.kind, requestID: operation.id,
+      timestamp: now.milliseconds, level: .warn, attribute: decision.conflict.attribute)
   }
 
   func unknown(_ operation: ConnectorOperation, reason: String) -> Answer {

@@ -18,6 +18,10 @@ enum DeployCommand: Subcommand {
         "the business database of the model, sqlite:FILE, postgres:DATABASE, odata:ADDRESS or "
           + "\(BusinessDatabase.restScheme)ADDRESS (default: the one "
           + "that the server or the model names)"),
+      CommandOption(
+        "policies", "FILE",
+        "when the rows of the model are read, and what happens in a conflict; without it, a deployed "
+          + "model has no policies"),
       CommandOption("list", nil, "list the packages, and the devices that use each"),
       CommandOption("withdraw", nil, "stop serving this version"),
       CommandOption("force", nil, "with --withdraw: even if devices use it or changes wait"),
@@ -28,7 +32,8 @@ enum DeployCommand: Subcommand {
     new version is added; its first load begins at once, and other versions are served as before. A
     version that the server already has is replaced, but only if devices get the same data as
     before. The model is kept in the data folder, so a restart serves it too. The mapping of a REST
-    service is sent with it, if there is one beside the model.
+    service is sent with it, if there is one beside the model. Other policies
+    (Documentation/CacheGroups.md) hold at once, and interrupt nothing.
 
     --withdraw is refused while a device uses the version, or a change waits for the business
     system. Rows of a withdrawn version stay in the store, and a later deployment uses them again.
@@ -91,6 +96,11 @@ enum DeployCommand: Subcommand {
       }
       writer.field("mapping", String(decoding: mapping.bytes, as: UTF8.self))
     }
+    if let policies = try arguments.value("policies") {
+      let text = try TextFile.read(policies)
+      _ = try PolicyFile.parse(text, for: package, policies)
+      writer.field("policies", String(decoding: text, as: UTF8.self))
+    }
     writer.endObject()
     return writer.bytes
   }
@@ -122,6 +132,7 @@ enum DeployCommand: Subcommand {
     switch answer["outcome"]?.string {
     case "added": "\(package) is served now. Its first load has begun; --list shows its progress."
     case "replaced": "\(package) has been replaced by the new model."
+    case "policiesChanged": "\(package) is served by the new policies."
     case "unchanged": "\(package) is already served with this model: nothing was changed."
     default: "\(package) is no longer served. Its rows stay in the store."
     }

@@ -73,6 +73,11 @@ struct Move {
           "the deployed package \(folder)/\(name) cannot be read",
           hint: "Remove the file, and deploy the package again after the move.")
       }
+      guard node["policies"] == nil else {
+        throw CommandError(
+          "\(package) was deployed with policies, and a store in PostgreSQL keeps none",
+          hint: "Deploy it without --policies first, or serve it with --model.")
+      }
       return DeployedModel(
         package: package, model: Array(model.utf8), database: database,
         mapping: node["mapping"]?.string.map { Array($0.utf8) })

@@ -61,7 +61,7 @@ actor Deployer: Deployment {
       model.bytes != old.model.bytes || model.address != old.model.address
         || model.mapping != old.model.mapping
     else {
-      return Deployed(id, .unchanged)
+      return try await changePolicies(of: old, to: model)
     }
     guard old.model.isDeployed else {
       throw ServerError(
@@ -77,6 +77,21 @@ actor Deployer: Deployment {
     try await replace(old, by: model, keeps: true)
     world.log.info("a package was replaced", ("package", id), ("database", "\(model.database)"))
     return Deployed(id, .replaced)
+  }
+
+  /// Policies change without a new host.
+  private func changePolicies(
+    of old: Served, to new: ServedModel
+  ) async throws(ServerError) -> Deployed {
+    let id = new.package.id
+    guard old.model.isDeployed, new.policyBytes != old.model.policyBytes else {
+      return Deployed(id, .unchanged)
+    }
+    try await stores.keep(new.kept)
+    try stores.change(new)
+    served[id] = Served(model: new, running: old.running)
+    world.log.info("the policies of a package were changed", ("package", id))
+    return Deployed(id, .policiesChanged)
   }
 
   /// Devices of the package wait in between.
@@ -194,7 +209,13 @@ actor Deployer: Deployment {
     do {
       let model = try ServedModel(
         order.model, order.file, database: order.database ?? settings.database,
-        settings.connectionsFile, isDeployed: true, mapping: order.mapping)
+        settings.connectionsFile, isDeployed: true, mapping: order.mapping,
+        policies: order.policies)
+      guard order.policies.isEmpty || stores.keepsPolicies else {
+        throw StartFailure(
+          "this server keeps its packages in PostgreSQL, and no policies with them",
+          hint: "Name the model with --model; its file of policies is beside it.")
+      }
       try model.check(settings.replay)
       return model
     } catch let error as ConnectionsError {

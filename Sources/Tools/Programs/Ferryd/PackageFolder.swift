@@ -30,7 +30,8 @@ struct PackageFolder {
       }
       return DeployedModel(
         package: package, model: Array(model.utf8), database: database,
-        mapping: node["mapping"]?.string.map { Array($0.utf8) })
+        mapping: node["mapping"]?.string.map { Array($0.utf8) },
+        policies: Array((node["policies"]?.string ?? "").utf8))
     }
   }
 
@@ -47,6 +48,9 @@ struct PackageFolder {
     writer.field("model", String(decoding: model.model, as: UTF8.self))
     if let mapping = model.mapping {
       writer.field("mapping", String(decoding: mapping, as: UTF8.self))
+    }
+    if !model.policies.isEmpty {
+      writer.field("policies", String(decoding: model.policies, as: UTF8.self))
     }
     writer.endObject()
     try makeFolder()

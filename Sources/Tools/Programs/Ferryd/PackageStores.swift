@@ -17,6 +17,11 @@ protocol PackageStores: Sendable {
   func keep(_ model: DeployedModel) async throws(ServerError)
   func remove(_ package: String) async throws(ServerError)
 
+  /// Whether a model that is kept has its policies with it.
+  var keepsPolicies: Bool { get }
+  /// Other policies hold for a model that is served.
+  func change(_ model: ServedModel) throws(ServerError)
+
   /// The last call, after which the server ends. What it does not finish a later start does.
   func settle() async throws(ServerError)
 
@@ -93,6 +98,12 @@ struct FileStores: PackageStores {
     }
   }
 
+  var keepsPolicies: Bool { true }
+
+  func change(_ model: ServedModel) throws(ServerError) {
+    _ = try around.policies.groups(of: model)
+  }
+
   func settle() async throws(ServerError) { try await store.settle() }
 
   func notice(_ file: String) -> String {
@@ -153,6 +164,12 @@ struct SharedStores: PackageStores {
         return .failure(error)
       }
     }.get()
+  }
+
+  var keepsPolicies: Bool { false }
+
+  func change(_ model: ServedModel) throws(ServerError) {
+    _ = try around.policies.groups(of: model)
   }
 
   func settle() {}

@@ -18,6 +18,8 @@ struct ServedModel {
   /// When its rows are read, and the file that says so; nil where there can be none.
   let policies: CachePolicies
   let policyFile: PolicyFile?
+  /// Those of a deployed model; empty where there are none.
+  let policyBytes: [UInt8]
   /// Whether it was deployed while the server ran; the command line names all others.
   let isDeployed: Bool
   /// Of a REST service, where it was deployed with the model.
@@ -50,7 +52,7 @@ struct ServedModel {
       let model = try ServedModel(
         kept.model, "deployed \(kept.package)",
         database: kept.database.isEmpty ? nil : kept.database, connections, isDeployed: true,
-        mapping: kept.mapping)
+        mapping: kept.mapping, policies: kept.policies)
       if let other = models.first(where: { $0.package.id == model.package.id }) {
         throw UsageError(
           "\(model.package.id) is named by --model \(other.file) and was deployed too",
@@ -64,7 +66,7 @@ struct ServedModel {
   /// `database`: nil where the model or the file of connections names it.
   init(
     _ bytes: [UInt8], _ file: String, database: String?, _ connections: ConnectionsFile?,
-    isDeployed: Bool, mapping: [UInt8]? = nil
+    isDeployed: Bool, mapping: [UInt8]? = nil, policies: [UInt8] = []
   ) throws {
     let reading = ModelReader.read(bytes, file: file)
     guard let package = reading.package else {
@@ -87,12 +89,21 @@ struct ServedModel {
     address = isDeployed ? BusinessDatabase.absolute(text) : text
     self.isDeployed = isDeployed
     policyFile = isDeployed ? nil : PolicyFile(of: package, beside: file)
-    policies = try policyFile?.read(for: package) ?? .none
+    policyBytes = policies
+    if let policyFile {
+      self.policies = try policyFile.read(for: package)
+    } else if policies.isEmpty {
+      self.policies = .none
+    } else {
+      self.policies = try PolicyFile.parse(policies, for: package, "the file of policies")
+    }
   }
 
   /// As it is kept for the next start.
   var kept: DeployedModel {
-    DeployedModel(package: package.id, model: bytes, database: address, mapping: mapping)
+    DeployedModel(
+      package: package.id, model: bytes, database: address, mapping: mapping,
+      policies: policyBytes)
   }
 
   /// `connection`: its name in the model.

@@ -217,8 +217,9 @@ final class PlanQueue {
   /// The server will send so many rows.
   func note(expectedRows: Int) { current?.progress.expectedRows = expectedRows }
 
-  func note(_ currency: FerryWire.Currency?, of group: String) {
-    current?.currencies[group] = currency
+  /// `age`: of rows that are not current, in milliseconds.
+  func note(_ currency: FerryWire.Currency?, age: Int64?, of group: String) {
+    current?.currencies[group] = currency.map { GroupCurrency(word: $0, age: age) }
   }
 
   /// The server has something new, and the app decides whether to fetch it. Nil: in any group.

@@ -185,7 +185,7 @@ extension Requests {
     core.observers.tell(.importBegins(group: group))
     switch try importer.run(batch) {
     case .imported(let changes):
-      if lane == .exchange { plans.note(checkpoint.currency, of: group) }
+      if lane == .exchange { plans.note(checkpoint.currency, age: checkpoint.age, of: group) }
       core.observers.space(isLow: false)
       store.world.log.debug("imported", ("version", String(changes.version)))
       if !changes.confirmed.isEmpty {
