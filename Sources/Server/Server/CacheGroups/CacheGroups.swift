@@ -24,6 +24,7 @@ public final class CacheGroups: Sendable {
   }
 
   let state: Mutex<State>
+  let conflictNotes = ConflictNotes()
   /// Keeps the names of the groups that are suspended for the next start.
   private let keep: @Sendable (Set<String>) throws(ServerError) -> Void
 

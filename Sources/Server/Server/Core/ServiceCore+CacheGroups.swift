@@ -25,22 +25,25 @@ extension ServiceCore {
     for (operation, outcome) in zip(operations, outcomes) {
       if case .accepted? = outcome { entities.insert(operation.entity.name) }
     }
-    conflictNotes.forget(operations.map(\.id))
+    cacheGroups.conflictNotes.forget(operations.map(\.id))
     cacheGroups.performed(entities, at: world.clock.uptime)
   }
 
-  /// What happens where the operation meets a change of somebody else; nil where it is refused then.
-  func conflictRules(_ operation: Operation, of entity: Entity) -> ConflictRules? {
-    guard operation.kind != .create, let rules = cacheGroups.conflictRules(of: entity) else {
-      return nil
+  /// The operation with the rules for what happens where it meets a change of somebody else.
+  func ruled(_ operation: ConnectorOperation) -> ConnectorOperation {
+    guard operation.kind != .create,
+      let rules = cacheGroups.conflictRules(of: operation.entity)
+    else { return operation }
+    var ruled = operation
+    ruled.conflictRules = ConflictRules(rules) { [notes = cacheGroups.conflictNotes] decisions in
+      notes.note(decisions, of: operation.id)
     }
-    let id = operation.id
-    return ConflictRules(rules) { [conflictNotes] in conflictNotes.note($0, of: id) }
+    return ruled
   }
 
   /// What rules have decided for the user of an operation.
   func decisions(_ operation: ConnectorOperation) -> [ConflictDecision] {
-    conflictNotes.decisions(of: operation.id)
+    cacheGroups.conflictNotes.decisions(of: operation.id)
   }
 
   /// How old the rows of synchronization groups are, in milliseconds, where a checkpoint says that they

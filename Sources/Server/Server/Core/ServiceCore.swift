@@ -12,7 +12,6 @@ final class ServiceCore {
   let cache: CacheReader
   let meter: PackageMeter
   let cacheGroups: CacheGroups
-  let conflictNotes = ConflictNotes()
   var memory = StoreMemory()
   var marks = Marks()
   var claims = Claims()

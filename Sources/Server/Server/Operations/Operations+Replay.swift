@@ -375,20 +375,16 @@ extension Operations {
     }
     // Where the business system makes the key, the app's own values for it are a stand-in by which
     // later operations of the group know the object.
-    var temporaryKey: ObjectKey?
-    if operation.kind == .create, operation.key == nil {
-      let values = entity.key.compactMap { operation.changed[$0] }
-      if values.count == entity.key.count, !values.contains(.null) {
-        temporaryKey = ObjectKey(values)
-      }
-    }
-    var made = ConnectorOperation(
-      id: operation.id, entity: entity, kind: operation.kind, key: operation.key,
-      changed: operation.changed, base: operation.base, temporaryKey: temporaryKey,
-      contents: try contents(of: operation, user: received.user),
-      judge: judge(of: entity, for: operation.kind, rights), user: received.user,
-      sentAt: received.sentAt)
-    made.conflictRules = core.conflictRules(operation, of: entity)
-    return made
+    let isStandIn = operation.kind == .create && operation.key == nil
+    let values = isStandIn ? entity.key.compactMap { operation.changed[$0] } : []
+    let isWhole = values.count == entity.key.count && !values.contains(.null)
+    let temporaryKey = isWhole ? ObjectKey(values) : nil
+    return core.ruled(
+      ConnectorOperation(
+        id: operation.id, entity: entity, kind: operation.kind, key: operation.key,
+        changed: operation.changed, base: operation.base, temporaryKey: temporaryKey,
+        contents: try contents(of: operation, user: received.user),
+        judge: judge(of: entity, for: operation.kind, rights), user: received.user,
+        sentAt: received.sentAt))
   }
 }
