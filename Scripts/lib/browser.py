@@ -74,9 +74,18 @@ class Socket:
 class Browser:
     """One page of a browser of its own."""
 
+    @staticmethod
+    def program():
+        """Chromium, installed if it is missing: only checks on demand need it, and it is large."""
+        for _ in range(2):
+            found = next(filter(None, map(shutil.which, ["chromium", "chromium-browser"])), None)
+            if found:
+                return found
+            subprocess.run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium"])
+        raise SystemExit("There is no chromium. To install it, run: sudo apt-get install -y chromium")
+
     def __init__(self, folder, width=1280, height=900):
-        program = next(filter(None, map(shutil.which, ["chromium", "chromium-browser"])), None)
-        assert program, "there is no chromium: Scripts/install"
+        program = Browser.program()
         profile = pathlib.Path(folder) / "profile"
         self.process = subprocess.Popen(
             [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",

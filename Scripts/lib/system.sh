@@ -23,7 +23,6 @@ program:nft               nftables              tests that lose packets
 program:ip                iproute2              a network of their own for these tests
 program:mkfs.ext4         e2fsprogs             tests with a disk that stands still
 program:python3               python3               sample databases and small tools of the tests
-program:chromium              chromium              the control center in a browser (Scripts/check console)
 program:pip3                  python3-pip           the OData libraries that ours is compared with
 "
 
