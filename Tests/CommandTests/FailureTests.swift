@@ -30,6 +30,7 @@ struct FailureTests {
     (["restore", "/nowhere", "--data", "/nowhere/d"], 1),
     (["move", "--data", "/nowhere", "--undo"], 1),
     (["login", "--issuer", "http://x"], 2),
+    (["doctor"], 2), (["admin", "operations", "--data", "/nowhere"], 1),
     (["simulate", "--seed", "x"], 2),
     (["odata", "describe", "/nowhere.json"], 1),
     (["odata", "convert", "/nowhere.json"], 2),

@@ -19,7 +19,7 @@ struct BoundTests {
     {"partition":12,"from":[0,0],"to":[57,0],"at":57,"count":1,"sets":[{"entity":"Booking","columns":["id","agency","flight","passenger","seats","price","bookedAt"],"rows":[[1042,"A07",318,"Ada Lovelace",2,"418.5","2026-03-01T09:30:00"]],"left":[[1017]]}]}
     """#,
     .checkpoint: #"""
-    {"group":"default","era":"e","version":57,"partitions":[{"partition":12,"cursor":[57,0],"sum":"1","count":2}],"answers":[ANSWER],"rightsVersion":"r","unavailable":[1],"currency":"current","load":{"permille":1,"remainingSeconds":1},"waiting":[{"id":"000102030405060708090a0b0c0d0e0f","for":"credential"}]}
+    {"group":"default","era":"e","version":57,"partitions":[{"partition":12,"cursor":[57,0],"sum":"1","count":2}],"answers":[ANSWER],"rightsVersion":"r","unavailable":[1],"currency":"current","age":1,"load":{"permille":1,"remainingSeconds":1},"waiting":[{"id":"000102030405060708090a0b0c0d0e0f","for":"credential"}]}
     """#,
     .confirm: #"{"group":"default","version":57,"answers":["000102030405060708090a0b0c0d0e0f"]}"#,
     .replay: #"""

@@ -13,6 +13,8 @@ package final class SQLiteFile {
   let folder: Folder
   let vfs: String?
   let world: World
+  /// False while no correction is open: then nobody asks for one. No other process writes to the file.
+  var mayHaveCorrections = true
 
   /// Opens the folder's store, or makes it, and leads it to this server's version.
   ///

@@ -96,7 +96,8 @@ extension SQLiteStore {
   }
 
   package func add(_ correction: StoredCorrection) throws(StoreError) -> Bool {
-    try sql { () throws(SQLiteError) in
+    file.mayHaveCorrections = true
+    return try sql { () throws(SQLiteError) in
       try writer.run(
         """
         INSERT INTO correction (id, package, operation, user, device, verb, changed, seen, message,
@@ -138,12 +139,21 @@ extension SQLiteStore {
   package func openCorrections(
     of owner: Owner, count: Int
   ) throws(StoreError) -> [StoredCorrection] {
-    try sql { () throws(SQLiteError) in
-      try writer.rows(
+    // Each exchange asks: one with nothing new runs no statement.
+    guard file.mayHaveCorrections else { return [] }
+    return try sql { () throws(SQLiteError) in
+      let found = try writer.rows(
         """
         SELECT \(SQLiteStore.correctionColumns) FROM correction
         WHERE user = ? AND device = ? AND state = 'open' ORDER BY made, id LIMIT ?
         """, .text(owner.user.text), .text(owner.device.text), .integer(Int64(count)))
+      // Within a transaction, what has ended may be open again after a rollback.
+      if found.isEmpty, !writer.isInTransaction,
+        try writer.row("SELECT 1 FROM correction WHERE state = 'open' LIMIT 1") == nil
+      {
+        file.mayHaveCorrections = false
+      }
+      return found
     }.compactMap(SQLiteStore.correction)
   }
 
