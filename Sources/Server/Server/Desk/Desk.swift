@@ -71,6 +71,13 @@ final class Desk: ServiceRoom {
 
   // Corrections.
 
+  /// What an open channel sends where an operator has corrected something.
+  static let stir: [UInt8] = {
+    var stir = Stir(finished: [])
+    stir.hasCorrections = true
+    return Message.stir(stir).frame.encoded()
+  }()
+
   /// Writes down what an operator wants done with a refused operation. `isTrial`: only says whether it
   /// could be. Throws `badRequest` where it cannot.
   func correct(_ order: CorrectionOrder, isTrial: Bool) throws(ServerError) -> StoredCorrection {

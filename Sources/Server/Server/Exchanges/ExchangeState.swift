@@ -52,6 +52,17 @@ struct ExchangeState {
   /// What the cache groups have answered, and until when the pages wait for one of their loads.
   var groupsNeeded: NeededGroups?
   var groupsUntil: Timestamp?
+  /// Whether pages are held back for rows that are read just now.
+  var isHeldForRows: Bool { groupsUntil != nil || looksNeeded != nil && holdUntil != nil }
+
+  /// Whether the pages still wait for a load of a cache group. What ends the wait is noted.
+  mutating func waits(_ groups: CacheGroups, at now: Timestamp) -> Bool {
+    if let until = groupsUntil, now < until, let groupsNeeded, !groups.areDone(groupsNeeded) {
+      return true
+    }
+    groupsUntil = nil
+    return false
+  }
   /// Operations of the device that were not answered when the request came.
   var heldFor: [OperationID] = []
   /// Whether a channel has to end: its token is not good any more, or its time is over.

@@ -243,9 +243,7 @@ extension Exchanges {
     }
     if state.hasCorrections {
       exchange.state.hasCorrections = false
-      var stir = Stir(finished: [])
-      stir.hasCorrections = true
-      return .bytes(Message.stir(stir).frame.encoded())
+      return .bytes(Desk.stir)
     }
     guard state.pulls.isEmpty, state.hasNews || !state.finished.isEmpty else { return .waiting }
     var groups: [String]?

@@ -23,12 +23,7 @@ extension Exchanges {
 
   /// Whether the pages of an answer are still held back. What ends it is noted.
   func isHeld(_ exchange: Exchange) throws(ServerError) -> Bool {
-    if let groups = exchange.state.groupsUntil, world.clock.moment < groups,
-      let needed = exchange.state.groupsNeeded, !core.cacheGroups.areDone(needed)
-    {
-      return true
-    }
-    exchange.state.groupsUntil = nil
+    if exchange.state.waits(core.cacheGroups, at: world.clock.moment) { return true }
     guard let until = exchange.state.holdUntil else { return false }
     let ids = exchange.state.heldFor
     if world.clock.moment < until {
@@ -54,11 +49,6 @@ extension Exchanges {
 
   /// A look has come further, or a load of a cache group: held answers look whether it was theirs.
   func wakeCurrent() {
-    for (id, exchange) in exchanges
-    where exchange.state.groupsUntil != nil
-      || exchange.state.looksNeeded != nil && exchange.state.holdUntil != nil
-    {
-      core.tell(.stirred(id))
-    }
+    for (id, exchange) in exchanges where exchange.state.isHeldForRows { core.tell(.stirred(id)) }
   }
 }

@@ -5,6 +5,7 @@ import FerryProxy
 import FerryServer
 import FerryWorld
 import Foundation
+import Synchronization
 
 /// Certificate and key of a server, as files that are read again while it runs.
 struct IdentityFiles: Sendable {
@@ -52,10 +53,12 @@ struct HangUpSignal: Sendable {
 
   /// From now on, for as long as the process lives.
   func install() {
-    // A server without such files has no thread for it. A service manager may send the signal all the
-    // same; whoever started the server on a terminal ends it by closing the terminal.
-    guard identity != nil || gateway != nil || policies != nil else {
-      if isatty(STDIN_FILENO) == 0 { signal(SIGHUP, SIG_IGN) }
+    // A server without certificates and gateway has no thread for it: `follow` looks at what was heard.
+    // Whoever started such a server on a terminal ends it by closing the terminal.
+    guard identity != nil || gateway != nil else {
+      if isatty(STDIN_FILENO) == 0 {
+        signal(SIGHUP) { _ in HangUpSignal.isHeard.store(true, ordering: .relaxed) }
+      }
       return
     }
     signal(SIGHUP, SIG_IGN)
@@ -65,6 +68,16 @@ struct HangUpSignal: Sendable {
     source.resume()
     // It ends with the process.
     _ = Unmanaged.passRetained(source as AnyObject)
+  }
+
+  private static let isHeard = Atomic<Bool>(false)
+
+  /// Reads the files again after each signal that no thread of its own has heard. Never ends.
+  func follow(wait: () async -> Void) async {
+    while true {
+      await wait()
+      if HangUpSignal.isHeard.exchange(false, ordering: .relaxed) { perform() }
+    }
   }
 
   private func perform() {

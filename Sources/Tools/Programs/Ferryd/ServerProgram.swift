@@ -100,10 +100,10 @@ enum ServerProgram {
     ) { request in await parts.answer(request) }
     try server.start()
     SignalStop.install(for: server)
-    HangUpSignal(
+    let hangUp = HangUpSignal(
       server: server, identity: settings.identity, gateway: parts.gateway, policies: parts.policies,
-      log: log
-    ).install()
+      log: log)
+    hangUp.install()
     parts.door?.begin()
     let console = try ConsoleProgram.begin(
       arguments, settings, parts.server, log: log, world: world)
@@ -119,6 +119,9 @@ enum ServerProgram {
           await users.followTemplates(log, wait: { await parts.wait(for: .milliseconds(500)) }) {
             await parts.templatesChanged()
           }
+        }
+        Task(executorPreference: server.executor) {
+          await hangUp.follow { await parts.wait(for: .milliseconds(500)) }
         }
         if let spans {
           Task(executorPreference: server.executor) {
