@@ -5,19 +5,20 @@ import FerryWorld
 /// Decides who asks, before anything is answered: a session in a browser, a name with its password,
 /// or a process of the server's own user.
 package final class AdminGate: Sendable {
-  private let operators: any AuthenticationProvider
-  private let logins: BasicLogins
+  private let operators: (any AuthenticationProvider)?
+  /// Nil where nobody logs in; it has a thread.
+  private let logins: BasicLogins?
   private let proxies: Set<String>
   private let isSecure: Bool
   package let sessions: AdminSessions
 
-  /// `operators`: those who may log in, each with a role of `AdminRole`. `isSecure`: browsers reach it
-  /// over TLS alone.
+  /// `operators`: those who may log in, each with a role of `AdminRole`; nil: nobody may. `isSecure`:
+  /// browsers reach it over TLS alone.
   package init(
-    _ operators: any AuthenticationProvider, proxies: Set<String>, isSecure: Bool, world: World
+    _ operators: (any AuthenticationProvider)?, proxies: Set<String>, isSecure: Bool, world: World
   ) {
     self.operators = operators
-    logins = BasicLogins(operators, world: world)
+    logins = operators.map { BasicLogins($0, world: world) }
     self.proxies = proxies
     self.isSecure = isSecure
     sessions = AdminSessions(world: world)
@@ -36,7 +37,7 @@ package final class AdminGate: Sendable {
   }
 
   private func person(_ name: String) -> Operator? {
-    operators.record(of: name).flatMap { Operator($0) }
+    operators?.record(of: name).flatMap { Operator($0) }
   }
 
   /// The session of the request's cookie; a cookie that is there twice is none.
@@ -109,6 +110,7 @@ package final class AdminGate: Sendable {
     _ user: String, _ password: String, from address: String
   ) async throws(AdminError) -> Operator {
     do throws(ServerError) {
+      guard let logins else { throw ServerError.wrongLogin }
       let record = try await logins.login(user: user, password: password, from: address)
       guard let person = Operator(record) else { throw ServerError.wrongLogin }
       return person

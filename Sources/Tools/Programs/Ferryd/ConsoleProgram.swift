@@ -27,7 +27,7 @@ enum ConsoleProgram {
   static func local(_ server: ServerHost, _ world: World) -> AdminServer {
     AdminServer(
       AdminAPI(
-        server, gate: AdminGate(TokenUsers(), proxies: [], isSecure: false, world: world),
+        server, gate: AdminGate(nil, proxies: [], isSecure: false, world: world),
         version: ProgramVersion.number, world: world))
   }
 
