@@ -1,4 +1,5 @@
 import FerryJSON
+import FerryModel
 
 /// A page as it is written. Every text from elsewhere goes through `text`: there is no other way to put
 /// one in, so that none is ever run.
@@ -72,24 +73,13 @@ extension HTML {
   }
 
   static func utc(_ milliseconds: Int64) -> String {
-    let seconds = milliseconds / 1_000
-    let (days, rest) = (seconds / 86_400, seconds % 86_400)
-    // Civil date of a day number: years begin in March.
-    let shifted = days + 719_468
-    let era = shifted / 146_097
-    let day = shifted - era * 146_097
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365
-    let ofYear = day - (365 * year + year / 4 - year / 100)
-    let month = (5 * ofYear + 2) / 153
-    let number = month < 10 ? month + 3 : month - 9
-    let date = [
-      String(year + era * 400 + (number <= 2 ? 1 : 0)), two(number),
-      two(ofYear - (153 * month + 2) / 5 + 1),
-    ].joined(separator: "-")
-    return "\(date) \(two(rest / 3_600)):\(two(rest / 60 % 60)):\(two(rest % 60))"
+    let (days, second) = (milliseconds / 1_000).quotientAndRemainder(dividingBy: 86_400)
+    guard let date = LocalDate(daysSince1970: days),
+      let time = LocalTime(
+        hour: Int(second / 3_600), minute: Int(second / 60 % 60), second: Int(second % 60))
+    else { return "\(milliseconds) ms" }
+    return "\(date) \(time)"
   }
-
-  private static func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
   /// Seconds as people say them.
   static func age(_ seconds: Int64) -> String {
