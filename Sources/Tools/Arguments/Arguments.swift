@@ -124,6 +124,16 @@ public struct Arguments: Sendable {
     return values.first
   }
 
+  /// The port that an option names, 0 where the system chooses; nil where the option is missing.
+  public func port(_ name: String) throws(UsageError) -> Int? {
+    guard let text = try value(name) else { return nil }
+    guard let port = Int(text), (0...65_535).contains(port) else {
+      throw UsageError(
+        "--\(name) \(text) is not a port number", hint: "Write a number from 0 to 65535.")
+    }
+    return port
+  }
+
   /// The value of an option that must be there; `example` is for the cure.
   public func required(_ name: String, _ example: String) throws(UsageError) -> String {
     guard let value = try value(name) else {

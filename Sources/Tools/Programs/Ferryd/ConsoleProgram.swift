@@ -35,16 +35,12 @@ enum ConsoleProgram {
   static func begin(
     _ arguments: Arguments, _ settings: Settings, _ server: ServerHost, log: some Log, world: World
   ) throws -> HTTPServer? {
-    guard let text = try arguments.value("admin-port") else {
+    guard let port = try arguments.port("admin-port") else {
       for option in ["admin-address", "admins"] where !arguments.values(option).isEmpty {
         throw UsageError(
           "--\(option) needs --admin-port", hint: "Name the port of the control center too.")
       }
       return nil
-    }
-    guard let port = Int(text), (0...65_535).contains(port) else {
-      throw UsageError(
-        "--admin-port \(text) is not a port number", hint: "Write a number from 0 to 65535.")
     }
     let address = try arguments.value("admin-address") ?? "127.0.0.1"
     let isLocal = ["127.0.0.1", "::1", "localhost"].contains(address)

@@ -98,13 +98,9 @@ enum GatewayProgram {
       }
       limits.connections = number
     }
-    let portText = try arguments.value("port") ?? "8080"
-    guard let port = Int(portText), (0...65_535).contains(port) else {
-      throw UsageError(
-        "--port \(portText) is not a port number", hint: "Write a number from 0 to 65535.")
-    }
     return HTTPServerConfiguration(
-      address: try arguments.value("address") ?? "127.0.0.1", port: port, limits: limits)
+      address: try arguments.value("address") ?? "127.0.0.1",
+      port: try arguments.port("port") ?? 8080, limits: limits)
   }
 
   private static func level(_ arguments: Arguments) throws -> LogLevel {

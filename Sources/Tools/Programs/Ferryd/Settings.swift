@@ -110,12 +110,7 @@ struct Settings {
       }
     }
     address = try arguments.value("address") ?? "127.0.0.1"
-    let portText = try arguments.value("port") ?? "8080"
-    guard let port = Int(portText), (0...65_535).contains(port) else {
-      throw UsageError(
-        "--port \(portText) is not a port number", hint: "Write a number from 0 to 65535.")
-    }
-    self.port = port
+    port = try arguments.port("port") ?? 8080
     var limits = ServiceLimits.standard
     if let text = try arguments.value("big-value-limit") {
       guard let megabytes = Int64(text), (1...1_024).contains(megabytes) else {
