@@ -92,11 +92,17 @@ struct ReplayTests {
       MariaDBConnector(address, package: package, lockTimeout: Patience.limit)
         .perform(groups, while: { true })
     }
-    // Until the connector has locked the first row and waits for the second.
+    // Until the connector has locked the first row and waits for the second. Other tests on the server
+    // have waits of their own.
+    let blocker = try stage.other.value("SELECT CONNECTION_ID()") ?? ""
     let watcher = try MariaDBConnection(address)
     let patience = Patience()
     while try watcher.value(
-      "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'") == "0",
+      """
+      SELECT COUNT(*) FROM information_schema.innodb_lock_waits AS w
+      JOIN information_schema.innodb_trx AS t ON t.trx_id = w.blocking_trx_id
+      WHERE t.trx_mysql_thread_id = \(blocker)
+      """) == "0",
       patience.lasts()
     {}
     try stage.other.execute("UPDATE item SET name = 'o' WHERE id = 1")
