@@ -101,7 +101,7 @@ let kit: [Target] = [
   // An app registers with a server, gets its settings and what services push (Decision 0140).
   module(
     "FerryRegistration", "Kit/Registration",
-    ["FerryJSON", "FerryHTTP", "FerryHTTPClient", "FerryCrypto", "FerryWorld"]),
+    ["FerryVault", "FerryJSON", "FerryHTTP", "FerryHTTPClient", "FerryCrypto", "FerryWorld"]),
   // The kit's traces and logs over a transport; the parts above never import one.
   module(
     "FerryTelemetry", "Kit/Telemetry",
@@ -213,7 +213,7 @@ let server: [Target] = [
   module(
     "FerryApplications", "Server/Applications",
     [
-      "FerryPush", "FerryHTTPClient",
+      "FerryPush", "FerryHTTPClient", "FerryCompression",
       "FerryServer", "FerryRegistration", "FerryOData", "FerryHTTP", "FerryJSON", "FerryCrypto",
       "FerryWorld",
     ]),
@@ -428,7 +428,8 @@ let testTargets: [Target] = [
   tests(
     "FerryApplicationsTests", "ApplicationsTests",
     [
-      "FerryApplications", "FerryPush", "FerryRegistration", "FerryServer", "FerrySQLiteStore",
+      "FerryApplications", "FerryPush", "FerryRegistration", "FerryVault", "FerryServer",
+      "FerrySQLiteStore",
       "FerryOData", "FerryCrypto",
       "FerryModel", "FerryHTTP", "FerryHTTPClient", "FerryJSON", "FerryWorld", "FerryFaultFiles",
     ]),
@@ -599,7 +600,7 @@ var products: [Product] = [
     program(
       "FerryCommand", "Sources/Tools/Programs/FerryCommand",
       [
-        "FerryConnections", "FerryConnector",
+        "FerryConnections", "FerryConnector", "FerryApplications", "FerryPush",
         "FerryArguments", "FerryGenerator", "FerryModel", "FerryJSON",
         "FerryODataShell", "FerryOData", "FerryODataClient", "FerryODataReading", "FerryHTTP",
         "FerryOpenAPIReading", "FerryRESTConnector", "FerryODataFace",
@@ -633,7 +634,8 @@ var products: [Product] = [
     tests(
       "FerryCommandTests", "CommandTests",
       [
-        "FerryCommand", "FerryJSON", "FerryArguments", "FerryServer", "FerryPasswords", "Ferry",
+        "FerryCommand", "FerryPush",
+        "FerryJSON", "FerryArguments", "FerryServer", "FerryPasswords", "Ferry",
         "FerryInspection",
         "FerryModel", "FerryCrypto",
         "FerrySQLite", "FerrySQLiteStore", "FerryWorld", "FerryLogger",

@@ -162,6 +162,19 @@ struct Answer {
     }
   }
 
+  /// The body to its end.
+  func all() async throws -> [UInt8] {
+    guard let stream else { return Array(text.utf8) }
+    var bytes: [UInt8] = []
+    while true {
+      switch await stream.next() {
+      case .bytes(let piece): bytes += piece
+      case .end: return bytes
+      case .abort: throw CancellationError()
+      }
+    }
+  }
+
   /// The number of an error, whichever format it has.
   var code: RegistrationCode? {
     if let node = try? JSONNode.parse(Array(text.utf8)) {

@@ -14,7 +14,7 @@ import Testing
 @testable import FerryServer
 
 /// A push service that answers as the test says, and keeps what it got.
-private final class Peer: Transport {
+final class Peer: Transport {
   struct Reply {
     var status: Int
     var body: String = ""

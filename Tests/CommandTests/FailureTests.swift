@@ -26,6 +26,7 @@ struct FailureTests {
     (["deploy", "/nowhere.json", "--data", "/nowhere"], 1),
     (["device", "list", "--data", "/nowhere"], 1),
     (["cache", "list", "--data", "/nowhere"], 1),
+    (["push", "key", "--out", "/nowhere/vapid.pem"], 1),
     (["backup", "/nowhere/b", "--data", "/nowhere"], 1),
     (["restore", "/nowhere", "--data", "/nowhere/d"], 1),
     (["move", "--data", "/nowhere", "--undo"], 1),

@@ -20,8 +20,27 @@ public enum Deflate {
   ) throws(CompressionError)
     -> [UInt8]
   {
+    try expand(bytes, limitBytes: limitBytes, windowBits: 15)
+  }
+
+  /// The same for a stream without zlib's header, as files of ZIP have it (RFC 1951).
+  public static func expandRaw(
+    _ bytes: ArraySlice<UInt8>, limitBytes: Int
+  ) throws(CompressionError)
+    -> [UInt8]
+  {
+    try expand(bytes, limitBytes: limitBytes, windowBits: -15)
+  }
+
+  private static func expand(
+    _ bytes: ArraySlice<UInt8>, limitBytes: Int, windowBits: Int32
+  ) throws(CompressionError)
+    -> [UInt8]
+  {
     var stream = z_stream()
-    guard inflateInit_(&stream, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
+    let opened = inflateInit2_(
+      &stream, windowBits, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
+    guard opened == Z_OK else {
       throw CompressionError(problem: "zlib has no memory")
     }
     defer { inflateEnd(&stream) }
@@ -58,4 +77,12 @@ public struct CompressionError: Error, Sendable, Equatable, CustomStringConverti
   public let problem: String
 
   public var description: String { "compressed bytes: \(problem)" }
+}
+
+/// Checksums as files of ZIP, gzip and PNG have them.
+public enum Checksum {
+  /// CRC-32 of ISO 3309.
+  public static func crc32(_ bytes: [UInt8]) -> UInt32 {
+    UInt32(truncatingIfNeeded: CZlib.crc32(0, bytes, uInt(bytes.count)))
+  }
 }

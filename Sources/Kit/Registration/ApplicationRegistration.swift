@@ -21,7 +21,7 @@ public actor ApplicationRegistration {
   nonisolated let transport: any Transport
   nonisolated let world: World
   private let path: String
-  private let files: any FileAccess
+  nonisolated let files: any FileAccess
   private var known: RegistrationState?
   private var hasRead = false
   /// Makes calls that change the registration come one after the other.
@@ -54,9 +54,14 @@ public actor ApplicationRegistration {
   ///
   /// `properties`: those that the connection has from its beginning. They are not sent again where it
   /// is registered already.
+  ///
+  /// Where the server asks for the text of a picture, there are two ways. `captcha` is called with each
+  /// picture, three at most; nil as its answer ends the call. Without it the error has the picture, and
+  /// the app calls again with `answering: picture.answer("text")`.
   @discardableResult
   public func register(
-    _ properties: [String: PropertyValue] = [:]
+    _ properties: [String: PropertyValue] = [:], answering answer: CaptchaAnswer? = nil,
+    captcha: (@Sendable (CaptchaChallenge) async -> String?)? = nil
   ) async throws(RegistrationError) -> ConnectionSettings {
     await enter()
     defer { leave() }
@@ -78,7 +83,29 @@ public actor ApplicationRegistration {
         try keep(state)
       }
     }
+    var answer = answer
+    for _ in 0..<3 {
+      do throws(RegistrationError) {
+        return try await register(&state, properties, answer)
+      } catch {
+        guard let picture = error.captcha, let captcha, let text = await captcha(picture) else {
+          throw error
+        }
+        answer = picture.answer(text)
+      }
+    }
+    return try await register(&state, properties, answer)
+  }
+
+  private func register(
+    _ state: inout RegistrationState, _ properties: [String: PropertyValue],
+    _ answer: CaptchaAnswer?
+  ) async throws(RegistrationError) -> ConnectionSettings {
     var request = request("POST", profile.connections, state)
+    if let answer {
+      request.headers["X-SUP-CAPTCHA-ID"] = answer.id
+      request.headers["X-SUP-CAPTCHA-TEXT"] = PercentEncoding.encode(answer.text)
+    }
     if let code = profile.activationCode { request.headers["X-SUP-ACTIVATION-CODE"] = code }
     request.body = ApplicationRegistration.body(properties)
     let settings: ConnectionSettings
@@ -290,7 +317,8 @@ public actor ApplicationRegistration {
     let message = error?["message"]?["value"]?.string ?? "the server answered \(response.status)"
     return RegistrationError(
       code, message, mayHaveArrived: true,
-      retryAfterSeconds: response.headers["Retry-After"].flatMap { Int64($0) })
+      retryAfterSeconds: response.headers["Retry-After"].flatMap { Int64($0) },
+      captcha: CaptchaChallenge(response.headers))
   }
 }
 
@@ -309,7 +337,22 @@ extension RegistrationError {
 }
 
 /// Base64 of `Authorization: Basic`.
-private enum BasicText {
+enum BasicText {
+  static func decode(_ text: String) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var (number, bits) = (0, 0)
+    for letter in text.utf8 where letter != UInt8(ascii: "=") {
+      guard let value = letters.firstIndex(of: letter) else { return nil }
+      number = (number << 6 | value) & 0xFFFF
+      bits += 6
+      if bits >= 8 {
+        bits -= 8
+        bytes.append(UInt8(number >> bits & 0xFF))
+      }
+    }
+    return bytes
+  }
+
   private static let letters = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 

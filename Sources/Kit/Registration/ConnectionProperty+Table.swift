@@ -126,6 +126,15 @@ extension ConnectionProperty {
       "AndroidGcmSenderId", .push, .text, .administrator, setting: "push.gcmSenderId",
       "the project at Google's service"),
     ConnectionProperty(
+      "WebPushEnabled", .push, .boolean, .device, default: false,
+      "whether the browser's push service may wake the app"),
+    ConnectionProperty(
+      "WebPushSubscription", .push, .text, .device,
+      "the PushSubscription of the browser, as JSON"),
+    ConnectionProperty(
+      "WebPushKey", .push, .text, .server,
+      "the applicationServerKey with which the browser subscribes"),
+    ConnectionProperty(
       "WnsChannelURI", .push, .text, .device, "kept for the reference; there is no such sender"),
     ConnectionProperty(
       "WnsPushEnable", .push, .boolean, .device, default: false,

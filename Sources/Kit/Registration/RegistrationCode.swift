@@ -51,6 +51,8 @@ public enum RegistrationCode: Int, NumberedCode {
   case ambiguousTemplate = 72_019
   case stateNotWritable = 72_020
   case unreadableRequest = 72_021
+  case captchaNeeded = 72_022
+  case wrongCaptcha = 72_023
 
   public var cause: String { facts.cause }
   public var cure: String { facts.cure }
@@ -248,6 +250,14 @@ public enum RegistrationCode: Int, NumberedCode {
       Facts(
         nil, nil, "The file of the registration cannot be read or written.",
         "Make room, or name a file in a folder of the app.")
+    case .captchaNeeded:
+      Facts(
+        403, nil, "A person has to read a picture before the app registers.",
+        "Show the picture, and register again with its text.")
+    case .wrongCaptcha:
+      Facts(
+        403, nil, "The text is not that of the picture, or the picture was used or is too old.",
+        "Show the new picture, and register again with its text.")
     case .unreadableRequest:
       Facts(
         400, nil, "The body of the request cannot be read.",
@@ -266,15 +276,18 @@ public struct RegistrationError: NumberedError {
   public let mayHaveArrived: Bool
   /// When to try again, where the server says it.
   public let retryAfterSeconds: Int64?
+  /// The picture that a person has to read, with `captchaNeeded` and `wrongCaptcha`.
+  public let captcha: CaptchaChallenge?
 
   public init(
     _ code: RegistrationCode, _ message: String, mayHaveArrived: Bool = false,
-    retryAfterSeconds: Int64? = nil
+    retryAfterSeconds: Int64? = nil, captcha: CaptchaChallenge? = nil
   ) {
     self.code = code
     self.message = message
     self.mayHaveArrived = mayHaveArrived
     self.retryAfterSeconds = retryAfterSeconds
+    self.captcha = captcha
   }
 
   public var cause: String { code.cause }

@@ -19,6 +19,7 @@ struct ApplicationPush: Sendable {
   var mode: Mode = .onlineAndNative
   var apns: APNsSender.Account?
   var fcm: FCMSender.Account?
+  var web: WebPushSender.Account?
   var webHook: (address: String, secret: [UInt8])?
   /// A file of certificates to trust in place of the system's.
   var trust: String?
@@ -48,7 +49,7 @@ extension ApplicationsFile {
     _ node: JSONNode, _ keys: Keys, _ fault: (JSONNode, String) -> ApplicationsError,
     check: (JSONNode, [String], String) throws(ApplicationsError) -> Void
   ) throws(ApplicationsError) -> ApplicationPush {
-    try check(node, ["mode", "apns", "fcm", "webHook", "trust"], "\"push\"")
+    try check(node, ["mode", "apns", "fcm", "webPush", "webHook", "trust"], "\"push\"")
     var push = ApplicationPush()
     func text(_ node: JSONNode, _ member: String) throws(ApplicationsError) -> String {
       guard let text = node[member]?.string, !text.isEmpty else {
@@ -96,6 +97,25 @@ extension ApplicationsFile {
         key: key, email: email, project: project,
         tokenAddress: account["token_uri"]?.string ?? "https://oauth2.googleapis.com/token",
         address: fcm["address"]?.string ?? "https://fcm.googleapis.com")
+    }
+    if let web = node["webPush"] {
+      try check(web, ["key", "subject", "hosts"], "\"webPush\"")
+      let pem = String(decoding: try file(web, "key"), as: UTF8.self)
+      guard let der = Keys.der(pem), let key = try? P256Key(der: der) else {
+        throw fault(web, "the file of \"key\" is no P-256 key (openssl ecparam -name prime256v1)")
+      }
+      let subject = try text(web, "subject")
+      guard subject.hasPrefix("mailto:") || subject.hasPrefix("https:") else {
+        throw fault(web["subject"] ?? web, "\"subject\" begins neither with mailto: nor https:")
+      }
+      var hosts = WebPushSender.knownHosts
+      if let value = web["hosts"] {
+        guard let names = value.array?.map(\.string), !names.isEmpty,
+          names.allSatisfy({ $0?.isEmpty == false })
+        else { throw fault(value, "\"hosts\" is not a list of names of hosts") }
+        hosts = names.compactMap { $0 }
+      }
+      push.web = WebPushSender.Account(key: key, subject: subject, hosts: hosts)
     }
     if let hook = node["webHook"] {
       try check(hook, ["address", "secret"], "\"webHook\"")

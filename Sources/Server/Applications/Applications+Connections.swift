@@ -18,6 +18,7 @@ extension Applications {
       (.connection(let id), "PATCH"):
       return try await update(request, id, application, isWhole: method == "PUT")
     case (.connection(let id), "DELETE"): return try await unregister(request, id, application)
+    case (.bundle(let id), _): return try await bundle(request, id, application)
     case (_, "GET"), (_, "HEAD"): return try await read(request, place, application, root, format)
     default: throw ApplicationsRefusal(.notOffered, method)
     }
@@ -62,6 +63,7 @@ extension Applications {
       connection.proof = Applications.proof(made)
       token = made
     }
+    if application.asksCaptcha { try askCaptcha(request, caller, application) }
     let code = request.headers["X-SUP-ACTIVATION-CODE"] ?? request.headers["X-SMP-ACTIVATION-CODE"]
     guard code != nil || application.admission == .automatic else {
       throw ApplicationsRefusal(.automaticRegistrationDisabled, application.id)
@@ -80,6 +82,29 @@ extension Applications {
         reason: made.application)
       return completed(try created(made, application, root, request, format, token), caller)
     }
+  }
+
+  /// Throws a picture where the request has no right text of one.
+  private func askCaptcha(
+    _ request: HTTPRequest, _ caller: RegistrationCaller, _ application: Application
+  ) throws(ApplicationsRefusal) {
+    func header(_ name: String) -> String? {
+      request.headers["X-SUP-\(name)"] ?? request.headers["X-SMP-\(name)"]
+    }
+    // Nobody who asks without a login shares the pictures of another address.
+    let who = caller.user?.name ?? "\u{0}\(request.peer ?? "")"
+    var code = RegistrationCode.captchaNeeded
+    if let id = header("CAPTCHA-ID"), let written = header("CAPTCHA-TEXT") {
+      let text = PercentEncoding.decode(written.utf8) ?? written
+      if captchas.judge(text, of: id, by: who, application.id) == .right { return }
+      code = .wrongCaptcha
+    }
+    guard let challenge = captchas.challenge(who, of: application.id) else {
+      throw ApplicationsRefusal(.tooManyAttempts, retryAfterSeconds: 300)
+    }
+    var refusal = ApplicationsRefusal(code)
+    refusal.captcha = challenge
+    throw refusal
   }
 
   /// Who guesses has to wait, as with passwords.

@@ -42,7 +42,7 @@ extension Applications {
     case .capabilities:
       let (_, caller) = try await connection(request, nil, of: application)
       return completed(try document(ODataFeed(), root, format), caller)
-    case .notification, .pushRegistration, .pushApplication:
+    case .notification, .pushRegistration, .pushApplication, .bundle:
       throw ApplicationsRefusal(.registrationNotFound)
     }
   }

@@ -16,8 +16,11 @@ public final class Applications: Sendable {
   let logins: BasicLogins
   let sessions: WebSessions
   let waiters: PayloadWaiters
+  let captchas: Captchas
   /// By application.
   let natives: [String: NativePush]
+  /// Resource bundles by application.
+  let shelves: [String: BundleShelf]
   let desk: PushDesk
   let audit: AuditLog
   let world: World
@@ -38,9 +41,14 @@ public final class Applications: Sendable {
     self.logins = logins
     sessions = WebSessions(provider, world: world)
     waiters = PayloadWaiters(world.clock)
+    captchas = Captchas(world)
     natives = Dictionary(
       uniqueKeysWithValues: file.applications.compactMap { application in
         application.push.map { (application.id, NativePush($0, transport, world.clock)) }
+      })
+    shelves = Dictionary(
+      uniqueKeysWithValues: file.applications.compactMap { application in
+        application.bundles.map { (application.id, BundleShelf(folder: $0, log: world.log)) }
       })
     self.desk = desk ?? PushDesk(world)
     self.audit = audit
@@ -53,8 +61,10 @@ public final class Applications: Sendable {
 
   /// Whether a request is for this.
   public static func isMeant(by request: HTTPRequest) -> Bool {
-    ["/odata/applications/", "/public/odata/applications/", "/Notification/", "/restnotification/"]
-      .contains { request.path.hasPrefix($0) }
+    [
+      "/odata/applications/", "/public/odata/applications/", "/Notification/", "/restnotification/",
+      "/bundles/",
+    ].contains { request.path.hasPrefix($0) }
   }
 
   /// Judges a request by its head: who is unknown sends no body.
@@ -118,6 +128,11 @@ public final class Applications: Sendable {
     waiters.tick(all: isShared)
   }
 
+  /// Push services to which nothing is sent, with the reason; empty where all is well.
+  public var troubles: [String: String] {
+    get async { await desk.troubles }
+  }
+
   func host() throws(ApplicationsRefusal) -> ServiceHost {
     guard let host = register() else {
       throw ApplicationsRefusal(.serverBusy, retryAfterSeconds: 1)
@@ -148,6 +163,8 @@ struct ApplicationsPlace {
     case notification(String)
     case pushRegistration(String)
     case pushApplication(String, user: String?)
+    /// Its `name:version`; nil: the one that the connection has.
+    case bundle(String?)
   }
 
   let target: Target
@@ -179,6 +196,13 @@ struct ApplicationsPlace {
         target = .pushApplication(parts[2], user: parts[4])
       default: return nil
       }
+      return
+    }
+    if parts.first == "bundles" {
+      if parts.last == "" { parts.removeLast() }
+      guard (2...3).contains(parts.count) else { return nil }
+      target = .bundle(parts.count == 3 ? parts[2] : nil)
+      (application, root) = (parts[1], "")
       return
     }
     let isPublic = parts.first == "public"

@@ -45,6 +45,13 @@ public struct Application: Sendable {
   /// How many payloads wait for a connection at most.
   public var queue: Int = 100
 
+  /// Whether a person has to read a picture before the app registers.
+  public var asksCaptcha: Bool = false
+  /// The folder of its resource bundles; nil: it has none.
+  public var bundles: String?
+  /// The bundle, as `name:version`, of connections that have none of their own.
+  public var bundle: String?
+
   /// How its devices are woken; nil: they are not.
   var push: ApplicationPush?
 
@@ -126,7 +133,7 @@ public struct ApplicationsFile: Sendable {
         node,
         [
           "id", "services", "template", "admission", "users", "anonymous", "pushRoles", "queue",
-          "push",
+          "push", "bundles", "bundle", "captcha",
         ], "an application")
       guard let id = node["id"]?.string, ConnectionID.isGood(id), id.utf8.count <= 90 else {
         throw fault(
@@ -149,8 +156,24 @@ public struct ApplicationsFile: Sendable {
       }
       application.users = try texts(node, "users").map(Set.init)
       if let flag = try flag(node, "anonymous") { application.isAnonymous = flag }
+      if let flag = try flag(node, "captcha") { application.asksCaptcha = flag }
       if let roles = try texts(node, "pushRoles") { application.pushRoles = Set(roles) }
       if let number = try number(node, "queue", 1...10_000) { application.queue = number }
+      if let value = node["bundles"] {
+        guard let folder = value.string, !folder.isEmpty else {
+          throw fault(value, "\"bundles\" is not the name of a folder")
+        }
+        application.bundles = folder.hasPrefix("/") ? folder : "\(keys.folder)/\(folder)"
+      }
+      if let value = node["bundle"] {
+        guard let text = value.string, application.bundles != nil,
+          text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+            .allSatisfy(BundleFile.isGood), text.split(separator: ":").count == 2
+        else {
+          throw fault(value, "\"bundle\" is not name:version of a bundle in the folder \"bundles\"")
+        }
+        application.bundle = text
+      }
       if let value = node["push"] {
         application.push = try ApplicationsFile.push(
           value, keys, fault,

@@ -4,11 +4,13 @@ import FerryRegistration
 import FerryServer
 
 /// Why a request is not answered as it was asked.
-struct ApplicationsRefusal: Error, Equatable {
+struct ApplicationsRefusal: Error {
   let code: RegistrationCode
   /// What it is about, such as the name of a property; never a secret.
   var subject: String?
   var retryAfterSeconds: Int64?
+  /// A picture to read, where that is what is missing.
+  var captcha: Captchas.Challenge?
 
   init(_ code: RegistrationCode, _ subject: String? = nil, retryAfterSeconds: Int64? = nil) {
     self.code = code
@@ -48,6 +50,10 @@ struct ApplicationsRefusal: Error, Equatable {
       format == .json ? "application/json;charset=utf-8" : "application/xml;charset=utf-8"
     response.headers["DataServiceVersion"] = "2.0"
     response.headers["Cache-Control"] = "no-store"
+    if let captcha {
+      response.headers["X-SUP-CAPTCHA-ID"] = captcha.id
+      response.headers["X-SUP-CAPTCHA-IMAGE"] = Base64.text(captcha.picture)
+    }
     if status == 401 {
       response.headers["WWW-Authenticate"] = "Basic realm=\"Ferry\", charset=\"UTF-8\""
     }

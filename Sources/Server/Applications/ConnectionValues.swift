@@ -33,6 +33,9 @@ struct ConnectionValues {
       }
     case "ProxyApplicationEndpoint":
       return application.services.first.map { .text("\(door)\($0)/") }
+    case "CustomizationBundleId":
+      return given[property.name] ?? application.bundle.map { .text($0) }
+    case "WebPushKey": return (application.push?.web?.publicKey).map { .text($0) }
     case "ProxyPushEndpoint": return .text("\(door)Notification/\(connection.id)")
     default: break
     }

@@ -10,6 +10,7 @@ struct NativePush: Sendable {
   let mode: ApplicationPush.Mode
   private let apns: APNsSender?
   private let fcm: FCMSender?
+  private let web: WebPushSender?
   private let hook: WebHookSender?
 
   /// `transport`: how push services are reached; nil: by HTTP/2 of the system.
@@ -20,8 +21,20 @@ struct NativePush: Sendable {
     let transport = transport ?? SystemTransport.make(options)
     apns = push.apns.map { APNsSender($0, transport: transport, clock: clock) }
     fcm = push.fcm.map { FCMSender($0, transport: transport, clock: clock) }
+    web = push.web.map { WebPushSender($0, transport: transport, clock: clock) }
     hook = push.webHook.map {
       WebHookSender(address: $0.address, secret: $0.secret, transport: transport, clock: clock)
+    }
+  }
+
+  /// By the member of the file that describes it.
+  func sender(_ service: String) -> (any PushSender)? {
+    switch service {
+    case "apns": apns
+    case "fcm": fcm
+    case "webPush": web
+    case "webHook": hook
+    default: nil
     }
   }
 
@@ -40,6 +53,9 @@ struct NativePush: Sendable {
     }
     if let fcm, let token = token("AndroidGcmPushEnabled", "AndroidGcmRegistrationId") {
       ways.append((fcm, token, "AndroidGcmRegistrationId"))
+    }
+    if let web, let token = token("WebPushEnabled", "WebPushSubscription") {
+      ways.append((web, token, "WebPushSubscription"))
     }
     if let hook { ways.append((hook, values.connection.id, nil)) }
     return ways

@@ -16,6 +16,16 @@ struct HealthReport {
       worst.report.write(to: &writer)
       if !meter.version.isEmpty { writer.field("version", meter.version) }
       writer.field("startedAt", meter.started.milliseconds)
+      let troubles = meter.troubles.sorted { $0.key < $1.key }
+      if !troubles.isEmpty {
+        writer.key("troubles")
+        writer.array(troubles) { writer, trouble in
+          writer.beginObject()
+          writer.field("part", trouble.key)
+          writer.field("reason", trouble.value)
+          writer.endObject()
+        }
+      }
       if reports.count > 1 {
         writer.key("packages")
         writer.array(reports) { writer, report in

@@ -94,6 +94,11 @@ public final class ServerHost: Sendable {
     for host in state.withLock({ $0.hosts.compactMap(\.host) }) { await host.templatesChanged() }
   }
 
+  /// What parts beside the packages do not do, by part with the reason; `/health` shows it to operators.
+  ///
+  /// Any thread.
+  public func tell(troubles: [String: String]) { meter.troubles = troubles }
+
   /// Looks at users again whose records may have changed, in each package.
   public func recordsChanged() async {
     for host in state.withLock({ $0.hosts.compactMap(\.host) }) { await host.recordsChanged() }

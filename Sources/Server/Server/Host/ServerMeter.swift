@@ -7,6 +7,7 @@ final class ServerMeter: Sendable {
   let version: String
   let started: Timestamp
   private let refused = Mutex<[String: Int64]>([:])
+  private let otherTroubles = Mutex<[String: String]>([:])
 
   init(_ world: World, version: String = "") {
     self.version = version
@@ -17,4 +18,10 @@ final class ServerMeter: Sendable {
   func refuse(_ code: String) { refused.withLock { $0[code, default: 0] += 1 } }
 
   var refusals: [String: Int64] { refused.withLock { $0 } }
+
+  /// Parts of the program beside the packages that do not work, with the reason.
+  var troubles: [String: String] {
+    get { otherTroubles.withLock { $0 } }
+    set { otherTroubles.withLock { $0 = newValue } }
+  }
 }

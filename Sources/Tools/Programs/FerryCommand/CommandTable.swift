@@ -8,7 +8,7 @@ enum CommandTable {
       NewCommand.self, CheckCommand.self, DiffCommand.self, PrepareCommand.self, UserCommand.self,
       StatusCommand.self, InspectCommand.self, WhyCommand.self, LogCommand.self, DeployCommand.self,
       DeviceCommand.self, CredentialCommand.self, OperationCommand.self, CacheCommand.self,
-      AdminCommand.self,
+      AdminCommand.self, PushCommand.self,
       BackupCommand.self, RestoreCommand.self, MoveCommand.self, KeyCommand.self,
       LoginCommand.self, SimulateCommand.self, ODataCommand.self, DoctorCommand.self,
       CompletionCommand.self,

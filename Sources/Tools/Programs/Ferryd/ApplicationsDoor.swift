@@ -13,10 +13,13 @@ import Synchronization
 struct ApplicationsDoor: Sendable {
   let applications: Applications
   private let gateway: Gateway?
+  /// Whose `/health` shows what does not work; nil: nobody's.
+  private let server: ServerHost?
 
-  init(_ applications: Applications, _ gateway: Gateway?) {
+  init(_ applications: Applications, _ gateway: Gateway?, _ server: ServerHost? = nil) {
     self.applications = applications
     self.gateway = gateway
+    self.server = server
   }
 
   /// Beside packages, whose server has the register.
@@ -28,7 +31,7 @@ struct ApplicationsDoor: Sendable {
       file, door: served?.setup.file.door, logins: logins, provider: users, audit: audit,
       world: world
     ) { server.registerHost }
-    return ApplicationsDoor(applications, served?.gateway)
+    return ApplicationsDoor(applications, served?.gateway, server)
   }
 
   /// Nil where the command line names no file of applications.
@@ -84,11 +87,12 @@ struct ApplicationsDoor: Sendable {
 
   /// Silent channels say that they are alive, for as long as the process lives.
   func begin() {
-    let applications = applications
+    let (applications, server) = (applications, server)
     Task {
       while !Task.isCancelled {
         do { try await Task.sleep(for: .seconds(1)) } catch { return }
         await applications.tick()
+        server?.tell(troubles: await applications.troubles)
       }
     }
   }
