@@ -28,7 +28,8 @@ extension Way {
       try await ada.ask(#"["submitAll"]"#)
       try await until("the first is done") { try business.booked() > 0 }
       let start = Stopwatch()
-      #expect(try await daemon.stopInOrder() == .exit(0))
+      let end = try await daemon.stopInOrder()
+      #expect(end == .exit(0), "\(daemon.process.errorText.suffix(4000))")
       tell(
         "SIGTERM after \(try business.booked()) of \(count) replays, with a channel open: "
           + "exit 0 after \(start.seconds) s")

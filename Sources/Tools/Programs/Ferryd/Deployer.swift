@@ -155,6 +155,12 @@ actor Deployer: Deployment {
     for one in served.values { await one.running.stop() }
   }
 
+  /// As `stop`, and returns when nothing more is performed or loaded.
+  func end() async {
+    isStopped = true
+    for one in served.values { await one.running.end() }
+  }
+
   /// Serves what other servers of the store have deployed, and ends what they have withdrawn. False
   /// when the server ends.
   func follow(_ stores: SharedStores) async -> Bool {

@@ -120,9 +120,10 @@ actor Parts {
     }
   }
 
-  /// Another node may lead at once, or the folder may be copied.
+  /// Another node may lead at once, or the folder may be copied: nothing is written after the log
+  /// was emptied.
   func stop() async {
-    if settings.store != nil { await deployer?.stop() }
+    if settings.store != nil { await deployer?.stop() } else { await deployer?.end() }
     do throws(ServerError) { try await stores?.settle() } catch {
       world.log.warn("the write-ahead log stays beside the store", ("reason", error.description))
     }

@@ -24,7 +24,7 @@ enum ServerProgram {
       if let path = try arguments.value("configuration") {
         try arguments.add(try configuration(path), options: Settings.configurable)
       }
-      guard try !GatewayProgram.run(arguments) else { exit(0) }
+      guard try !GatewayProgram.run(arguments) else { leave() }
       let settings = try Settings(arguments)
       guard !arguments.flag("check") else {
         try check(settings)
@@ -162,7 +162,14 @@ enum ServerProgram {
     // Who does not end in time is ended: its lease ends by the clock.
     _ = end.wait(timeout: .now() + 5)
     log.info("ended")
-    exit(0)
+    leave()
+  }
+
+  /// Ends a process that served. What is to be kept is on the disk. `exit` would take the libraries
+  /// down beneath threads that still run, and they would crash.
+  private static func leave() -> Never {
+    fflush(nil)
+    _exit(0)
   }
 
   /// What lets the server run and keeps somebody from rows, or from the business database.
