@@ -1,4 +1,5 @@
 import Ferry
+import FerryHTTPClient
 import FerrySQLite
 import FerryTestKit
 import FerryTesting
@@ -51,6 +52,21 @@ struct SimulatedTests {
     let (first, again, other) = (try await steps(7), try await steps(7), try await steps(8))
     for (number, (one, two)) in zip(first, again).enumerated() { #expect(one == two, "\(number)") }
     #expect(first.count == 41 && again.count == 41 && first != other)
+  }
+
+  @Test("No retry follows the fault of a synchronization within its step, however slow the machine")
+  func lastFault() async throws {
+    let server = try await TestServer(Visits.package)
+    let network = SimulatedNetwork(server)
+    let request = TransportRequest(url: "http://test.invalid/exchange", method: .post)
+    for isLast in [true, false] {
+      network.begin((before: 0, fault: .lost), isLast: isLast)
+      await #expect(throws: TransportError.self) { _ = try await network.send(request) }
+      let retry = try? await network.send(request)
+      #expect((retry == nil) == isLast)
+      #expect(network.end() == ["request 1 is lost"])
+    }
+    await server.stop()
   }
 
   @Test("Without faults nothing goes wrong")

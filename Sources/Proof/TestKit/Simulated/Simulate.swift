@@ -119,7 +119,7 @@ struct SimulatedDriver {
   ) async throws -> String {
     let (fault, saves) = drawInnerFault(isAction: action != nil)
     device.set(random: SimulatedRandom(seed.number, step: step))
-    device.network.begin(fault)
+    device.network.begin(fault, isLast: action == nil)
     device.process.begin(after: saves)
     var failure: (any Error)?
     var login = ""

@@ -20,6 +20,8 @@ final class SimulatedNetwork: Transport {
     var isDead = false
     /// How many requests come before the one that the fault meets.
     var plan: (before: Int, fault: Fault)?
+    /// The fault also ends the network, until the next step.
+    var isLast = false
     var requests = 0
     var happened: [String] = []
   }
@@ -35,11 +37,13 @@ final class SimulatedNetwork: Transport {
   func set(isOpen: Bool) { state.withLock { $0.isOpen = isOpen } }
   func set(isOffline: Bool) { state.withLock { $0.isOffline = isOffline } }
 
-  /// A step begins: the fault meets its request after `before` others.
-  func begin(_ plan: (before: Int, fault: Fault)?) {
+  /// A step begins: the fault meets its request after `before` others. With `isLast` nothing follows
+  /// it: whether a retry comes within the step would depend on the machine.
+  func begin(_ plan: (before: Int, fault: Fault)?, isLast: Bool = false) {
     state.withLock { state in
       state.isOpen = true
       state.plan = plan
+      state.isLast = isLast
       state.requests = 0
       state.happened = []
     }
@@ -69,6 +73,7 @@ final class SimulatedNetwork: Transport {
       state.requests += 1
       guard let plan = state.plan, state.requests > plan.before else { return nil }
       state.plan = nil
+      if state.isLast { state.isOpen = false }
       state.happened.append("request \(state.requests) \(plan.fault.text)")
       return plan.fault
     }
