@@ -18,9 +18,9 @@ public import FerryModel
 /// }
 /// ```
 /// Each step is one action, one synchronization, or one fault; a fault may also meet a step from
-/// inside. Steps run one after the other. The seed alone draws them: the same seed gives the same
-/// steps, as long as the app's own code is not concurrent. Actions wait in real time, as for
-/// `outcome(within:)`: give them short limits.
+/// inside, and then ends its network until the next step. Steps run one after the other. The seed
+/// alone draws them: the same seed gives the same steps, as long as the app's own code is not
+/// concurrent. Actions wait in real time, as for `outcome(within:)`: give them short limits.
 ///
 /// After each step the invariants are checked, and two promises of Ferry: no change is performed
 /// twice, and every saved change is pending on its device until it is accepted, refused or cancelled.
@@ -119,7 +119,7 @@ struct SimulatedDriver {
   ) async throws -> String {
     let (fault, saves) = drawInnerFault(isAction: action != nil)
     device.set(random: SimulatedRandom(seed.number, step: step))
-    device.network.begin(fault, isLast: action == nil)
+    device.network.begin(fault)
     device.process.begin(after: saves)
     var failure: (any Error)?
     var login = ""

@@ -20,8 +20,6 @@ final class SimulatedNetwork: Transport {
     var isDead = false
     /// How many requests come before the one that the fault meets.
     var plan: (before: Int, fault: Fault)?
-    /// The fault also ends the network, until the next step.
-    var isLast = false
     var requests = 0
     var happened: [String] = []
   }
@@ -37,13 +35,12 @@ final class SimulatedNetwork: Transport {
   func set(isOpen: Bool) { state.withLock { $0.isOpen = isOpen } }
   func set(isOffline: Bool) { state.withLock { $0.isOffline = isOffline } }
 
-  /// A step begins: the fault meets its request after `before` others. With `isLast` nothing follows
+  /// A step begins: the fault meets its request after `before` others. Nothing follows
   /// it: whether a retry comes within the step would depend on the machine.
-  func begin(_ plan: (before: Int, fault: Fault)?, isLast: Bool = false) {
+  func begin(_ plan: (before: Int, fault: Fault)?) {
     state.withLock { state in
       state.isOpen = true
       state.plan = plan
-      state.isLast = isLast
       state.requests = 0
       state.happened = []
     }
@@ -73,7 +70,7 @@ final class SimulatedNetwork: Transport {
       state.requests += 1
       guard let plan = state.plan, state.requests > plan.before else { return nil }
       state.plan = nil
-      if state.isLast { state.isOpen = false }
+      state.isOpen = false
       state.happened.append("request \(state.requests) \(plan.fault.text)")
       return plan.fault
     }
