@@ -24,6 +24,7 @@ struct CredentialTests {
   ) -> BackEnd {
     var limits = BackEnd.Limits()
     limits.idle = .seconds(600)
+    limits.connect = .seconds(600)
     return BackEnd(
       name: "flights", address: address, credentials: credentials, limits: limits, trust: trust,
       networks: [.loopback], publicPaths: publicPaths, identity: identity)

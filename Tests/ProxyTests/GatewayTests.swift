@@ -55,6 +55,7 @@ struct GatewayTests {
   ) -> BackEnd {
     var limits = BackEnd.Limits()
     limits.idle = idle
+    limits.connect = .seconds(600)
     return BackEnd(
       name: "flights", address: "http://\(host):\(port)/odata/", credentials: credentials,
       roles: roles, isOpenToAll: isOpenToAll, limits: limits, networks: networks)

@@ -14,6 +14,7 @@ struct ShareTests {
   ) -> BackEnd {
     var limits = BackEnd.Limits()
     limits.idle = .seconds(600)
+    limits.connect = .seconds(600)
     limits.connections = connections
     limits.connectionsPerUser = own
     limits.turn = turn
