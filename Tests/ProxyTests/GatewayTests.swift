@@ -54,8 +54,7 @@ struct GatewayTests {
     idle: Duration = .seconds(600)
   ) -> BackEnd {
     var limits = BackEnd.Limits()
-    limits.idle = idle
-    limits.connect = .seconds(600)
+    (limits.idle, limits.connect) = (idle, .seconds(600))
     return BackEnd(
       name: "flights", address: "http://\(host):\(port)/odata/", credentials: credentials,
       roles: roles, isOpenToAll: isOpenToAll, limits: limits, networks: networks)
