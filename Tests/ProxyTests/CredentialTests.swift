@@ -22,11 +22,8 @@ struct CredentialTests {
     _ address: String, _ credentials: BackEnd.Credentials = .none, publicPaths: [String] = [],
     trust: TransportOptions.Trust = .system, identity: ClientIdentity? = nil
   ) -> BackEnd {
-    var limits = BackEnd.Limits()
-    limits.idle = .seconds(600)
-    limits.connect = .seconds(600)
-    return BackEnd(
-      name: "flights", address: address, credentials: credentials, limits: limits, trust: trust,
+    BackEnd(
+      name: "flights", address: address, credentials: credentials, limits: .patient, trust: trust,
       networks: [.loopback], publicPaths: publicPaths, identity: identity)
   }
 

@@ -63,13 +63,10 @@ struct EndpointTests {
   }
 
   private static func door(_ service: Live, rewrites: Bool = true) throws -> LiveDoor {
-    var limits = BackEnd.Limits()
-    limits.idle = .seconds(600)
-    limits.connect = .seconds(600)
     return try LiveDoor([
       BackEnd(
         name: "flights", address: "http://127.0.0.1:\(service.port)/odata/",
-        rewritesLinks: rewrites, limits: limits, networks: [.loopback])
+        rewritesLinks: rewrites, limits: .patient, networks: [.loopback])
     ])
   }
 

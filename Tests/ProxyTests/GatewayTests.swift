@@ -51,10 +51,10 @@ struct GatewayTests {
   private static func backEnd(
     _ port: Int, host: String = "127.0.0.1", networks: Set<BackEnd.Network> = [.loopback],
     credentials: BackEnd.Credentials = .none, roles: Set<String>? = nil, isOpenToAll: Bool = false,
-    idle: Duration = .seconds(600)
+    idle: Duration = BackEnd.Limits.patient.idle
   ) -> BackEnd {
-    var limits = BackEnd.Limits()
-    (limits.idle, limits.connect) = (idle, .seconds(600))
+    var limits = BackEnd.Limits.patient
+    limits.idle = idle
     return BackEnd(
       name: "flights", address: "http://\(host):\(port)/odata/", credentials: credentials,
       roles: roles, isOpenToAll: isOpenToAll, limits: limits, networks: networks)

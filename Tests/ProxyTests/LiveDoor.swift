@@ -8,6 +8,15 @@ import Foundation
 import Synchronization
 import Testing
 
+extension BackEnd.Limits {
+  /// For a service that answers: no limit of time ends a test on a machine however slow.
+  static var patient: BackEnd.Limits {
+    var limits = BackEnd.Limits()
+    (limits.idle, limits.connect) = (.seconds(600), .seconds(600))
+    return limits
+  }
+}
+
 /// A server on a thread of its own and a free port.
 final class Live: Sendable {
   let server: HTTPServer

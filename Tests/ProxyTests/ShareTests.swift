@@ -12,9 +12,7 @@ struct ShareTests {
   private static func backEnd(
     _ port: Int, connections: Int = 6, own: Int? = nil, turn: Duration = .seconds(600)
   ) -> BackEnd {
-    var limits = BackEnd.Limits()
-    limits.idle = .seconds(600)
-    limits.connect = .seconds(600)
+    var limits = BackEnd.Limits.patient
     limits.connections = connections
     limits.connectionsPerUser = own
     limits.turn = turn

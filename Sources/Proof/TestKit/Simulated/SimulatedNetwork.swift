@@ -35,8 +35,8 @@ final class SimulatedNetwork: Transport {
   func set(isOpen: Bool) { state.withLock { $0.isOpen = isOpen } }
   func set(isOffline: Bool) { state.withLock { $0.isOffline = isOffline } }
 
-  /// A step begins: the fault meets its request after `before` others. Nothing follows
-  /// it: whether a retry comes within the step would depend on the machine.
+  /// A step begins: the fault meets its request after `before` others. Nothing
+  /// follows it: whether a retry comes within the step would depend on the machine.
   func begin(_ plan: (before: Int, fault: Fault)?) {
     state.withLock { state in
       state.isOpen = true

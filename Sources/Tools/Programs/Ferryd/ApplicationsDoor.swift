@@ -79,7 +79,7 @@ struct ApplicationsDoor: Sendable {
           })
       } catch {
         FileHandle.standardError.write(Data("ferryd: \(error)\n".utf8))
-        exit(1)
+        ServerProgram.leave(1)
       }
     }
     return ApplicationsDoor(applications, served.gateway)

@@ -155,9 +155,10 @@ actor Deployer: Deployment {
     for one in served.values { await one.running.stop() }
   }
 
-  /// As `stop`, and returns when nothing more is performed or loaded.
+  /// As `stop`, and returns when nothing more is performed or loaded. A package whose work lasts
+  /// keeps no other one from ending.
   func end() async {
-    isStopped = true
+    await stop()
     for one in served.values { await one.running.end() }
   }
 

@@ -24,7 +24,7 @@ enum ServerProgram {
       if let path = try arguments.value("configuration") {
         try arguments.add(try configuration(path), options: Settings.configurable)
       }
-      guard try !GatewayProgram.run(arguments) else { leave() }
+      guard try !GatewayProgram.run(arguments) else { leave(0) }
       let settings = try Settings(arguments)
       guard !arguments.flag("check") else {
         try check(settings)
@@ -148,7 +148,7 @@ enum ServerProgram {
         Supervisor.ready()
       } catch {
         complain("\(error)")
-        exit(1)
+        leave(1)
       }
     }
     server.run()
@@ -162,14 +162,14 @@ enum ServerProgram {
     // Who does not end in time is ended: its lease ends by the clock.
     _ = end.wait(timeout: .now() + 5)
     log.info("ended")
-    leave()
+    leave(0)
   }
 
-  /// Ends a process that served. What is to be kept is on the disk. `exit` would take the libraries
+  /// Ends a process that serves. What is to be kept is on the disk. `exit` would take the libraries
   /// down beneath threads that still run, and they would crash.
-  private static func leave() -> Never {
+  static func leave(_ code: Int32) -> Never {
     fflush(nil)
-    _exit(0)
+    _exit(code)
   }
 
   /// What lets the server run and keeps somebody from rows, or from the business database.
