@@ -10,7 +10,10 @@ extension PostgreSQLConnection {
     wrap: (PostgreSQLError) -> Failure, _ body: (PostgreSQLRows) throws(Failure) -> Void
   ) throws(Failure) {
     do throws(PostgreSQLError) {
+      try sendHeld()
       try send(sql, parameters)
+      trips += 1
+      hasStreamed = true
       guard PQsetSingleRowMode(handle) == 1 else { throw lost() }
     } catch { throw wrap(error) }
     var failure: PostgreSQLError?
@@ -43,7 +46,9 @@ extension PostgreSQLConnection {
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Void
   ) throws(Failure) {
     do throws(PostgreSQLError) {
+      try sendHeld()
       guard PQsendQuery(try live(), sql) == 1 else { throw lost() }
+      trips += 1
       guard let first = try nextResult(ContinuousClock.now + deadlines.answer) else {
         throw PostgreSQLError(.server, message: "The server did not start the COPY")
       }
@@ -82,51 +87,5 @@ extension PostgreSQLConnection {
         guard PQconsumeInput(handle) == 1 else { throw lost() }
       } catch { throw wrap(error) }
     }
-  }
-
-  /// A statement of a pipeline.
-  public struct Request: Sendable {
-    public let sql: String
-    public let parameters: [PostgreSQLValue]
-
-    public init(_ sql: String, _ parameters: [PostgreSQLValue] = []) {
-      self.sql = sql
-      self.parameters = parameters
-    }
-  }
-
-  /// Sends all statements before it reads the first answer; they are one transaction where none is
-  /// open. The first error is thrown, and nothing behind it was run.
-  @discardableResult
-  public func pipeline(_ requests: [Request]) throws(PostgreSQLError) -> [PostgreSQLRows] {
-    guard !requests.isEmpty else { return [] }
-    guard PQenterPipelineMode(try live()) == 1 else { throw lost() }
-    for request in requests { try send(request.sql, request.parameters) }
-    guard PQpipelineSync(handle) == 1 else { throw lost() }
-    var rows: [PostgreSQLRows] = []
-    var failure: PostgreSQLError?
-    var isAtEnd = false
-    while !isAtEnd {
-      // Each statement's answers end with nil; the pipeline's with its own mark.
-      guard let result = try nextResult(ContinuousClock.now + deadlines.answer) else { continue }
-      switch PQresultStatus(result) {
-      case PGRES_TUPLES_OK, PGRES_COMMAND_OK: rows.append(PostgreSQLRows(result))
-      case PGRES_PIPELINE_SYNC:
-        PQclear(result)
-        isAtEnd = true
-      case PGRES_PIPELINE_ABORTED: PQclear(result)
-      default:
-        let error = failed(result)
-        PQclear(result)
-        failure = failure ?? error
-        if error.isLost {
-          close()
-          throw error
-        }
-      }
-    }
-    guard PQexitPipelineMode(handle) == 1 else { throw lost() }
-    if let failure { throw failure }
-    return rows
   }
 }

@@ -21,6 +21,17 @@ public final class PostgreSQLConnection {
   public let address: PostgreSQLAddress
   public var deadlines: Deadlines
   var handle: OpaquePointer?
+  /// Sent ahead of what is asked next.
+  var held: [Held] = []
+  var statements: PreparedStatements
+  /// Whether the last trip ran a statement by its name.
+  var usedPrepared: Bool = false
+  /// Whether a stream was read since the last pipeline.
+  var hasStreamed: Bool = false
+  /// How often something was sent and its answer awaited.
+  public internal(set) var trips: Int = 0
+  /// How many statements the server keeps parsed for this connection, at most 250.
+  public var preparedStatements: Int { statements.count }
 
   /// Connects. Throws `.connection` or `.deadline`.
   public init(
@@ -28,6 +39,8 @@ public final class PostgreSQLConnection {
   ) throws(PostgreSQLError) {
     self.address = address
     self.deadlines = deadlines
+    let number = UInt64.random(in: .min ... .max)
+    statements = PreparedStatements(prefix: "ferry_\(String(number, radix: 36))")
     var options = address.options.map { ($0.keyword, $0.value) }
     options += [("client_encoding", "UTF8"), ("fallback_application_name", application)]
     handle = PostgreSQLConnection.start(options)
@@ -47,6 +60,7 @@ public final class PostgreSQLConnection {
   public func close() {
     PQfinish(handle)
     handle = nil
+    held = []
   }
 
   /// False once the line is broken: nothing can be asked of it any more.
@@ -63,17 +77,19 @@ public final class PostgreSQLConnection {
 
   /// Runs statements without parameters, one after the other, and forgets their rows.
   public func execute(_ sql: String) throws(PostgreSQLError) {
+    try sendHeld()
     guard PQsendQuery(try live(), sql) == 1 else { throw lost() }
+    trips += 1
     _ = try answers()
   }
 
-  /// Runs one statement and gives its rows, all of them in memory.
+  /// Runs one statement and gives its rows, all of them in memory. The server parses a text that
+  /// comes more than once only the first times.
   @discardableResult
   public func rows(
     _ sql: String, _ parameters: [PostgreSQLValue] = []
   ) throws(PostgreSQLError) -> PostgreSQLRows {
-    try send(sql, parameters)
-    guard let rows = try answers() else {
+    guard let rows = try pipeline([Request(sql, parameters)]).last else {
       throw PostgreSQLError(.connection, message: "The server gave no answer to a statement")
     }
     return rows

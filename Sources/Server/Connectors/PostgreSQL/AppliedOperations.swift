@@ -27,22 +27,33 @@ enum AppliedOperations {
       """) == "t"
   }
 
-  /// Waits for a transaction that has claimed the same operation and has not ended.
-  static func claiming(_ operation: ConnectorOperation) -> PostgreSQLConnection.Request {
+  /// Claims an operation that nobody has claimed: one that is known fails with `isKnown`. Waits for a
+  /// transaction that has claimed the same operation and has not ended. `result`: the key it will come
+  /// to, where that is known before.
+  static func claiming(
+    _ operation: ConnectorOperation, result: ObjectKey?
+  ) -> PostgreSQLConnection.Request {
     PostgreSQLConnection.Request(
+      "INSERT INTO ferry.applied (operation, hash, result) VALUES ($1, $2, $3)",
+      [.text(operation.id.text), .text(operation.contentHash), .text(result?.text ?? "")])
+  }
+
+  /// Whether an operation that is known was claimed.
+  static func isKnown(_ error: PostgreSQLError) -> Bool {
+    error.sqlState == "23505" && error.schema == "ferry" && error.table == "applied"
+      && !error.isRaised
+  }
+
+  /// The same where the operation may be known, in a trip of its own.
+  static func claim(
+    _ operation: ConnectorOperation, _ connection: PostgreSQLConnection
+  ) throws(PostgreSQLError) -> OperationClaim {
+    let claimed = try connection.rows(
       """
       INSERT INTO ferry.applied (operation, hash, result) VALUES ($1, $2, '')
       ON CONFLICT DO NOTHING
       """, [.text(operation.id.text), .text(operation.contentHash)])
-  }
-
-  /// `claimed`: what `claiming` said, where it was asked before.
-  static func claim(
-    _ operation: ConnectorOperation, claimed: PostgreSQLRows?, _ connection: PostgreSQLConnection
-  ) throws(PostgreSQLError) -> OperationClaim {
-    var answer = claimed
-    if answer == nil { answer = try connection.pipeline([claiming(operation)]).last }
-    guard answer?.affected == 0 else { return .new }
+    guard claimed.affected == 0 else { return .new }
     let known = try connection.rows(
       "SELECT hash, result FROM ferry.applied WHERE operation = $1", [.text(operation.id.text)])
     guard known.count == 1, known.text(0, 0) == operation.contentHash else { return .otherContent }

@@ -155,9 +155,31 @@ struct EntityTables {
   private static func shapes(_ oids: [String]) -> PostgreSQLConnection.Request {
     PostgreSQLConnection.Request(
       """
-      SELECT r.oid, \(shape(of: "r.oid"))
+      SELECT r.oid, \(shape(of: "r.oid")), \(isQuiet("r.oid"))
       FROM pg_catalog.unnest($1::pg_catalog.oid[]) AS r (oid)
       """, [.text("{\(oids.joined(separator: ","))}")])
+  }
+
+  /// Whether a change of a row of relation `oid` changes no other row, for a SELECT: it has no rules,
+  /// no parts, and no triggers but ours and those that only check references.
+  private static func isQuiet(_ oid: String) -> String {
+    """
+    (SELECT c.relkind = 'r' AND NOT c.relhasrules AND NOT c.relhassubclass AND NOT EXISTS (
+        SELECT FROM pg_catalog.pg_trigger AS g
+          JOIN pg_catalog.pg_proc AS p ON p.oid = g.tgfoid
+          JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
+        WHERE g.tgrelid = c.oid AND n.nspname <> 'ferry' AND NOT (n.nspname = 'pg_catalog'
+          AND p.proname ~ '^RI_FKey_(check|noaction|restrict)_'))
+      FROM pg_catalog.pg_class AS c WHERE c.oid = \(oid))
+    """
+  }
+
+  /// Whether changes of these entities change no other rows; `found`: what the request gave.
+  func areQuiet(_ entities: some Sequence<Entity>, _ found: PostgreSQLRows) -> Bool {
+    let quiet = Set(found.texts.lazy.filter { $0[2] == "t" }.compactMap { $0[0] })
+    return entities.allSatisfy { entity in
+      !entity.isOperation && all.known(entity).map { quiet.contains($0.schema.oid) } ?? false
+    }
   }
 
   /// Whether the tables of these entities are as they were read; `found`: what the request gave.

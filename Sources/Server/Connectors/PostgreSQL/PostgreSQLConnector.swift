@@ -26,7 +26,7 @@ public final class PostgreSQLConnector: Connector {
   /// Connections beside the first one that performs, made when they are first needed.
   var lanes: [Lane] = []
   var lanesPausedUntil: Duration?
-  private var openWriter: Writer?
+  private(set) var openWriter: Writer?
   private var openReader: PostgreSQLConnection?
   /// Of the reader.
   private var readTables: EntityTables

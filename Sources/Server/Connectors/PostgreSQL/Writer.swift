@@ -17,8 +17,22 @@ final class Writer {
   /// Since the run began: transactions that were committed, and whether others were in the way.
   var committed: [String] { capture.run }
   private(set) var hasConflicted: Bool = false
-  /// Whether the savepoint of a group that is done is released with the next statements, or by COMMIT.
-  private var owesRelease: Bool = false
+  /// Since the transaction began: the groups that were begun, which give the savepoints their names.
+  private var groupsBegun: Int = 0
+  /// Who is set as the one who does it, and under which trace; nil where that has to be set.
+  private var named: Names?
+  /// How the tables were when the transaction began.
+  private var shapes: PostgreSQLRows?
+
+  private struct Names: Equatable {
+    let user: String
+    let trace: String
+
+    init(_ group: [ConnectorOperation]) {
+      user = group[0].user ?? ""
+      trace = group.lazy.compactMap(\.traceID).first ?? ""
+    }
+  }
 
   init(
     _ connection: PostgreSQLConnection, _ settings: PostgreSQLConnector.Settings,
@@ -36,6 +50,7 @@ final class Writer {
 
   /// Reads anew how the tables are. In no transaction.
   func readTables() throws(PostgreSQLError) {
+    connection.forgetPrepared()
     try connection.execute("BEGIN READ ONLY; \(CatalogueReader.settings)")
     try tables.read(connection)
     hasDeferrableRules =
@@ -61,8 +76,10 @@ final class Writer {
     set { capture.isPrepared = newValue }
   }
 
+  /// Whether the table of operations is kept.
+  var remembersOperations: Bool { settings.remembersOperations }
   /// Whether several groups may share a transaction.
-  var takesGroups: Bool { settings.remembersOperations && !hasDeferrableRules }
+  var takesGroups: Bool { remembersOperations && !hasDeferrableRules }
 
   /// Subtransactions of one transaction; over 64 of them slow the whole cluster.
   static let groupsInTransaction: Int = 60
@@ -76,22 +93,32 @@ final class Writer {
       rollBack()
       return [failed(error)]
     }
+    let rows = TransactionRows(capture, tables, connection)
     let run = SQLSavepoints(groups.prefix(Writer.groupsInTransaction), while: goesOn) { group in
-      let (result, isEffective) = inSavepoint(group)
+      let (result, isEffective) = inSavepoint(group, rows)
       return SQLSavepoints.End(
         result: result, isEffective: isEffective, isTransactionOpen: connection.isInTransaction)
     }
-    guard run.isTransactionOpen else {
-      // Nothing of any group is there.
-      connection.close()
-      let last = run.results.last
-      return run.results.map { _ in Writer.undone(last) }
+    if run.isTransactionOpen {
+      guard !run.effective.isEmpty else {
+        rollBack()
+        return run.results
+      }
+      do throws(PostgreSQLError) {
+        try rows.finish()
+        return commit(run, rows.images)
+      } catch {
+        rollBack()
+        if run.results.count == 1 { return [failed(error)] }
+      }
     }
-    guard let last = run.effective.last else {
-      rollBack()
-      return run.results
+    // Nothing of any group is there, for the end of one failed: the others are done without it.
+    guard !connection.isOpen || run.results.count == 1 else {
+      return perform(Array(groups.prefix(1)), while: { false })
     }
-    return commit(run.results, lastEffective: last, effective: Set(run.effective))
+    connection.close()
+    let last = run.results.last
+    return run.results.map { _ in Writer.undone(last) }
   }
 
   private static func undone(_ result: PerformResult?) -> PerformResult {
@@ -101,50 +128,60 @@ final class Writer {
 
   /// False where another server performs for the store now; nothing is open then.
   private func begin(_ groups: [[ConnectorOperation]]) throws(PostgreSQLError) -> Bool {
-    owesRelease = false
-    let timeouts = settings.deadlines.answer / .milliseconds(1)
+    (groupsBegun, named) = (0, nil)
     let entities = groups.prefix(Writer.groupsInTransaction).flatMap { $0.map(\.entity) }
     // Twice only where a table was changed since it was read.
     for isLast in [false, true] {
-      try connection.execute(
-        """
-        BEGIN; SET LOCAL datestyle = 'ISO'; SET LOCAL intervalstyle = 'postgres'; \
-        SET LOCAL bytea_output = 'hex'; SET LOCAL extra_float_digits = 1; \
-        SET LOCAL row_security = on; SET LOCAL lock_timeout = \(lockMilliseconds); \
-        SET LOCAL statement_timeout = \(Int64(timeouts / 2)); \
-        SET LOCAL idle_in_transaction_session_timeout = \(Int64(timeouts))
-        """)
-      var requests = [tables.shapeRequest(entities)]
-      if capture.isPrepared {
-        requests.append(
-          PostgreSQLConnection.Request("SELECT pg_catalog.pg_current_xact_id()"))
+      var requests = [PostgreSQLConnection.Request("BEGIN"), configuring]
+      let isNoted = capture.isPrepared
+      if isNoted {
+        requests.append(PostgreSQLConnection.Request("SELECT pg_catalog.pg_current_xact_id()"))
       }
+      requests.append(tables.shapeRequest(entities))
       if let leadership { requests += leadership.requests }
       let answers = try connection.pipeline(requests)
       if let leadership,
-        answers.last.flatMap({ $0.count == 1 ? $0.text(0, 0) : nil })
-          != leadership.term
+        answers.last.flatMap({ $0.count == 1 ? $0.text(0, 0) : nil }) != leadership.term
       {
         rollBack()
         return false
       }
-      capture.begin(capture.isPrepared ? answers[1].text(0, 0) : nil)
-      if isLast || tables.areCurrent(entities, answers[0]) { break }
+      capture.begin(isNoted ? answers[2].text(0, 0) : nil)
+      shapes = answers[isNoted ? 3 : 2]
+      if isLast || tables.areCurrent(entities, answers[isNoted ? 3 : 2]) { break }
       rollBack()
       try readTables()
     }
     return true
   }
 
+  /// How values look, and how long things may take, until the transaction ends.
+  private var configuring: PostgreSQLConnection.Request {
+    let timeouts = settings.deadlines.answer / .milliseconds(1)
+    let values = [
+      ("datestyle", "ISO"), ("intervalstyle", "postgres"), ("bytea_output", "hex"),
+      ("extra_float_digits", "1"), ("row_security", "on"), ("lock_timeout", "\(lockMilliseconds)"),
+      ("statement_timeout", "\(Int64(timeouts / 2))"),
+      ("idle_in_transaction_session_timeout", "\(Int64(timeouts))"),
+    ]
+    let calls = values.map { "pg_catalog.set_config('\($0.0)', '\($0.1)', true)" }
+    return PostgreSQLConnection.Request("SELECT " + calls.joined(separator: ", "))
+  }
+
   private func rollBack() {
+    connection.dropHeld()
     guard connection.isInTransaction else { return }
     do { try connection.execute("ROLLBACK") } catch { connection.close() }
   }
 
   /// Once COMMIT was sent only its answer tells: where none comes the outcome is unknown.
-  private func commit(
-    _ results: [PerformResult], lastEffective: Int, effective: Set<Int>
-  ) -> [PerformResult] {
+  private func commit(_ run: SQLSavepoints, _ images: [[RowImage]]) -> [PerformResult] {
+    var results = run.results
+    for (place, images) in zip(run.effective, images) {
+      if case .done(let outcomes, _) = results[place] {
+        results[place] = .done(outcomes, touched: images)
+      }
+    }
     do throws(PostgreSQLError) {
       let answer = try connection.rows("COMMIT")
       guard answer.command == "COMMIT" else {
@@ -159,80 +196,122 @@ final class Writer {
       guard connection.isOpen, !error.isLost else {
         connection.close()
         return results.indices.map {
-          effective.contains($0) ? .unknown(reason: reason) : results[$0]
+          run.effective.contains($0) ? .unknown(reason: reason) : results[$0]
         }
       }
       rollBack()
-      // A rule that speaks at the commit: it is about the group that is there alone.
-      if effective.count == 1, SQLVerdict(error) == .refused,
-        case .done(let outcomes, _) = results[lastEffective]
-      {
-        var answers = results
+      guard SQLVerdict(error) == .refused else {
+        return results.map { _ in .notDone(reason: reason) }
+      }
+      // A rule that speaks at the commit: it is about the group that is there alone. From here on
+      // each group is.
+      hasDeferrableRules = true
+      if run.effective.count == 1, case .done(let outcomes, _) = results[run.effective[0]] {
         let constraint = error.constraint.isEmpty ? nil : error.constraint
-        answers[lastEffective] = .refused(
+        results[run.effective[0]] = .refused(
           Refusal(code: 412, message: error.message, constraint: constraint),
           at: outcomes.count - 1, of: outcomes.count)
-        return answers
+        return results
       }
       return results.map { _ in .notDone(reason: reason) }
     }
   }
 
   private func inSavepoint(
-    _ group: [ConnectorOperation]
+    _ group: [ConnectorOperation], _ rows: TransactionRows
   ) -> (result: PerformResult, isEffective: Bool) {
-    let work: GroupWork
-    do throws(PostgreSQLError) { work = GroupWork(self, claimed: try openSavepoint(group)) } catch {
-      return (ended(.database(error), group[0], at: 0, of: group), false)
+    groupsBegun += 1
+    // Almost always all of them are new. Where one is known the group begins again, and asks first.
+    for isCareful in [false, true] {
+      let work = GroupWork(self, isCareful: isCareful)
+      openSavepoint(group)
+      var failure: (reason: Interruption, operation: ConnectorOperation, index: Int)
+      do throws(SQLGroupInterruption<Interruption>) {
+        let outcomes = try work.performAll(group)
+        guard let broken = settle() else {
+          do throws(PostgreSQLError) { try close(group, work, rows) } catch {
+            // It is not the operation that was refused here.
+            let failure = Interruption.failed(ConnectorError(error, settings.address))
+            return (ended(failure, group[0], at: group.count - 1, of: group), false)
+          }
+          return (.done(outcomes, touched: []), true)
+        }
+        failure = (.database(broken), work.last ?? group[group.count - 1], group.count - 1)
+      } catch { failure = (error.reason, error.operation, error.index) }
+      if !isCareful {
+        failure.reason = sent(failure.reason)
+        if case .database(let cause) = failure.reason, AppliedOperations.isKnown(cause), undo() {
+          continue
+        }
+      }
+      return (ended(failure.reason, failure.operation, at: failure.index, of: group), false)
     }
-    let outcomes: [OperationOutcome]
-    do throws(SQLGroupInterruption<Interruption>) { outcomes = try work.performAll(group) } catch {
-      return (ended(error.reason, error.operation, at: error.index, of: group), false)
-    }
-    do throws(PostgreSQLError) {
-      // Rules that wait for the commit speak now, while it is known whom they are about.
-      try connection.pipeline(
-        work.finished + [PostgreSQLConnection.Request("SET CONSTRAINTS ALL IMMEDIATE")])
-    } catch {
-      let last = work.last ?? group[group.count - 1]
-      return (ended(.database(error), last, at: group.count - 1, of: group), false)
-    }
-    do throws(PostgreSQLError) {
-      let images = try work.touched.images(capture, tables, connection)
-      owesRelease = true
-      attempts.forget(group.map(\.id))
-      return (.done(outcomes, touched: images), true)
-    } catch {
-      // It is not the operation that was refused here.
-      let failure = ConnectorError(error, settings.address)
-      return (ended(.failed(failure), group[0], at: group.count - 1, of: group), false)
-    }
+    return (.notDone(reason: Lane.untried), false)
   }
 
-  /// Begins a group, and notes its first operation in the table of operations: gives what that said.
-  private func openSavepoint(
-    _ group: [ConnectorOperation]
-  ) throws(PostgreSQLError) -> PostgreSQLRows? {
-    var requests = [
-      PostgreSQLConnection.Request("SAVEPOINT ferry_group"),
-      // For the customer's own triggers, policies and columns of who did it, and under which trace.
+  /// Rules that wait for the commit speak now, while it is known whom they are about.
+  private func settle() -> PostgreSQLError? {
+    guard hasDeferrableRules else { return nil }
+    do throws(PostgreSQLError) {
+      try connection.pipeline([PostgreSQLConnection.Request("SET CONSTRAINTS ALL IMMEDIATE")])
+      return nil
+    } catch { return error }
+  }
+
+  /// The group went through: its rows are read as it left them, and its savepoint is released.
+  private func close(
+    _ group: [ConnectorOperation], _ work: GroupWork, _ rows: TransactionRows
+  ) throws(PostgreSQLError) {
+    if let shapes, tables.areQuiet(group.lazy.map(\.entity), shapes),
+      work.touched.rows.count <= RowReading.rowsInPipeline
+    {
+      rows.readLater(work.touched)
+    } else {
+      try rows.read(work.touched)
+    }
+    connection.hold([PostgreSQLConnection.Request("RELEASE \(savepoint)")])
+    attempts.forget(group.map(\.id))
+  }
+
+  /// A group was stopped before its claims were sent: whether it is known comes first.
+  private func sent(_ reason: Interruption) -> Interruption {
+    guard connection.isOpen, connection.holdsRequests else { return reason }
+    do throws(PostgreSQLError) { try connection.sendHeld() } catch { return .database(error) }
+    return reason
+  }
+
+  /// Two in turn: where the end of a group fails with the beginning of the next one, the next one's
+  /// is not there, and going back to it fails as well.
+  private var savepoint: String { "ferry_group_\(groupsBegun % 2)" }
+
+  /// Begins a group with its first statement.
+  private func openSavepoint(_ group: [ConnectorOperation]) {
+    connection.hold([PostgreSQLConnection.Request("SAVEPOINT \(savepoint)")])
+    let names = Names(group)
+    guard names != named else { return }
+    named = names
+    // For the customer's own triggers, policies and columns of who did it, and under which trace.
+    connection.hold([
       PostgreSQLConnection.Request(
         """
         SELECT pg_catalog.set_config('ferry.user', $1, true), \
         pg_catalog.set_config('ferry.trace', $2, true)
-        """,
-        [.text(group[0].user ?? ""), .text(group.lazy.compactMap(\.traceID).first ?? "")]),
-    ]
-    if owesRelease { requests.insert(PostgreSQLConnection.Request("RELEASE ferry_group"), at: 0) }
-    guard settings.remembersOperations else {
-      try connection.pipeline(requests)
-      owesRelease = false
-      return nil
+        """, [.text(names.user), .text(names.trace)])
+    ])
+  }
+
+  /// Undoes what the group did; false where the transaction is over, and all of it undone.
+  private func undo() -> Bool {
+    connection.dropHeld()
+    named = nil
+    guard connection.isOpen, connection.isInTransaction else { return false }
+    do throws(PostgreSQLError) {
+      try connection.execute("ROLLBACK TO \(savepoint); RELEASE \(savepoint)")
+      return true
+    } catch {
+      rollBack()
+      return false
     }
-    requests.append(AppliedOperations.claiming(group[0]))
-    let answers = try connection.pipeline(requests)
-    owesRelease = false
-    return answers.last
   }
 
   /// What is told of a group that did not go through; what it did is undone.
@@ -240,11 +319,7 @@ final class Writer {
     _ interruption: Interruption, _ operation: ConnectorOperation, at index: Int,
     of group: [ConnectorOperation]
   ) -> PerformResult {
-    if connection.isOpen, connection.isInTransaction {
-      do throws(PostgreSQLError) {
-        try connection.execute("ROLLBACK TO ferry_group; RELEASE ferry_group")
-      } catch { connection.close() }
-    }
+    _ = undo()
     switch interruption {
     case .refused(let refusal):
       attempts.forget(group.map(\.id))
@@ -298,58 +373,5 @@ final class Writer {
     // A schema that changed is read again with the next connection.
     if error.stateClass == "42" { connection.close() }
     return .notDone(reason: ConnectorError(error, settings.address).description)
-  }
-
-  /// A group while it is performed, and the rows that it changed.
-  private final class GroupWork: SQLGroupWork {
-    private let writer: Writer
-    var touched = SQLTouchedRows<EntityTable>()
-    /// The one that was performed last.
-    private(set) var last: ConnectorOperation?
-    /// What claimed operations came to, to be noted with the last statements of the group.
-    private(set) var finished: [PostgreSQLConnection.Request] = []
-    /// The first operation was claimed when the group was begun.
-    private var claimed: PostgreSQLRows?
-
-    init(_ writer: Writer, claimed: PostgreSQLRows?) {
-      self.writer = writer
-      self.claimed = claimed
-    }
-
-    var remembersOperations: Bool { writer.settings.remembersOperations }
-    private var connection: PostgreSQLConnection { writer.connection }
-
-    func claim(_ operation: ConnectorOperation) throws(Interruption) -> OperationClaim {
-      defer { claimed = nil }
-      do { return try AppliedOperations.claim(operation, claimed: claimed, connection) } catch {
-        throw .database(error)
-      }
-    }
-
-    func finish(_ operation: ConnectorOperation, key: ObjectKey) throws(Interruption) {
-      finished.append(AppliedOperations.finishing(operation, key: key))
-    }
-
-    func work(_ operation: ConnectorOperation) throws(Interruption) -> ObjectKey {
-      last = operation
-      guard !operation.entity.isOperation else {
-        return try StatementWork(operation, connection).perform()
-      }
-      let table = try table(of: operation.entity)
-      let key = try SQLOperationWork(
-        operation, PostgreSQLDialect(operation, table, writer.tables, connection)
-      ).perform()
-      touched.note(table.entity, table, key)
-      return key
-    }
-
-    func touch(_ operation: ConnectorOperation, _ key: ObjectKey) throws(Interruption) {
-      last = operation
-      touched.note(operation.entity, try table(of: operation.entity), key)
-    }
-
-    private func table(of entity: Entity) throws(Interruption) -> EntityTable {
-      do { return try writer.tables.table(of: entity) } catch { throw .failed(error) }
-    }
   }
 }
