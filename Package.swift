@@ -697,6 +697,10 @@ var products: [Product] = [
       [
         "FerryStage", "FerryModel", "FerryJSON", "FerrySQLite", "FerryPostgreSQL", "FerryFlights",
       ]),
+    // For Scripts/check allocations. No product: nobody else runs it.
+    program(
+      "FerryAllocations", "Tests/Allocations",
+      ["Ferry", "FerryTestKit", "FerryTravel", "FerryModel", "FerryOData"]),
     // The whole circle: the programs are dependencies so that they are built with the tests.
     tests(
       "FerryWayTests", "WayTests",
