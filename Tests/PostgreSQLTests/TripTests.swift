@@ -114,11 +114,14 @@ struct TripTests {
     let results = stage.connector.perform(groups, while: { true })
     #expect(results.count == 5)
     for (name, result) in zip(names, results) {
-      if name == "bad" {
+      guard name != "bad" else {
         #expect(stage.refusal(result)?.code == 412)
-      } else {
-        #expect(stage.isDone(result))
+        continue
       }
+      #expect(stage.isDone(result))
+      // It was read in the trip in which the next one was refused.
+      guard case .done(_, let touched) = result else { continue }
+      #expect(touched.map { $0.values?[1] } == [.text(name)])
     }
     #expect(
       try stage.other.rows("SELECT name FROM item ORDER BY name").texts == [["a"], ["b"], ["c"]])
