@@ -83,7 +83,7 @@ let circle: [Target] = [
       "FerryHTTPClient",
     ]),
   // The reference's own names, on the public API alone (Decision 0071).
-  module("FerryReference", "Circle/Reference", ["Ferry", "FerryWorld"]),
+  module("FerryReference", "Circle/Reference", ["Ferry"]),
   // What `ferry inspect` and `ferry why` read in a device's file; no app compiles it.
   module(
     "FerryInspection", "Circle/Inspection",

@@ -130,7 +130,7 @@ struct CommandTaker {
       }
       writer.field("state", "stale")
       writer.field("reason", reason.rawValue)
-      writer.field("asOf", asOf?.milliseconds)
+      writer.field("asOf", asOf.map { Timestamp($0).milliseconds })
     }
   }
 

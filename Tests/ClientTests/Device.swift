@@ -175,8 +175,8 @@ final class Recorder: CallbackHandler {
   func onDisconnect(_ error: FerryError) { hear("disconnect") }
   func onLoginSuccess() { hear("loginSuccess") }
   func onLoginFailure(_ error: FerryError) { hear("loginFailure \(error.code.rawValue)") }
-  func onSessionEnd(at moment: Timestamp) { hear("sessionEnd") }
-  func onLeaseEnd(at moment: Timestamp, isOver: Bool) { hear("leaseEnd \(isOver)") }
+  func onSessionEnd(at moment: Date) { hear("sessionEnd") }
+  func onLeaseEnd(at moment: Date, isOver: Bool) { hear("leaseEnd \(isOver)") }
   func onSubscribeSuccess() { hear("subscribeSuccess") }
   func onSubscribeFailure(_ error: FerryError) { hear("subscribeFailure") }
   func onUnsubscribeSuccess() { hear("unsubscribeSuccess") }

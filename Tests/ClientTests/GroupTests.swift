@@ -4,6 +4,7 @@ import FerryReference
 import FerryTestTraits
 import FerryWire
 import FerryWorld
+import Foundation
 import Testing
 
 @testable import Ferry
@@ -102,13 +103,13 @@ struct GroupTests {
     let depot = try Depot { shore, operation in shore.accept(operation.id) }
     let database = depot.database
     #expect(try database.lastSynchronizationTime(group: "default") == nil)
-    let before = SystemClock().now
+    let before = Date(SystemClock().now)
     try await database.onlineLogin(user: "nancy", password: "p")
     try database.subscribe()
     try await database.synchronize()
     let time = try #require(try database.lastSynchronizationTime(group: "default"))
     #expect(try database.isSynchronized(group: "default"))
-    #expect(time >= before && time <= SystemClock().now)
+    #expect(time >= before && time <= Date(SystemClock().now))
     var article = try depot.article(7, "Nail")
     try article.submitPending()
     #expect(try !database.isReplayQueueEmpty)

@@ -26,7 +26,7 @@ struct StatusTests {
     let first = try #require(try await statuses.next())
     #expect(first.isSignInNeeded && first.asOf == nil && first.offlineSince == nil)
     #expect(first.pendingCount == 0 && first.refused.isEmpty)
-    let begin = server.clock.now
+    let begin = Date(server.clock.now)
     try await database.signIn(user: "nancy", password: "secret")
     let current = try await status(statuses) { $0.asOf != nil && !$0.isSignInNeeded }
     #expect(current.asOf.map { $0 >= begin } == true)

@@ -1,5 +1,10 @@
 import Ferry
-import FerryWorld
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// The callbacks of the synchronization, as in the reference.
 ///
@@ -63,10 +68,10 @@ public protocol CallbackHandler: StepHandler {
   func onLoginFailure(_ error: FerryError)
   /// The user has to log in again at `moment`, in seven days or less: a session ends 60 days after its
   /// login, however often it is renewed. What is pending stays.
-  func onSessionEnd(at moment: Timestamp)
+  func onSessionEnd(at moment: Date)
   /// The data closes at `moment` unless the server answers before, or is closed where `isOver`: its
   /// operator allows a device only so long without the server. Objects then throw `leaseEnded`.
-  func onLeaseEnd(at moment: Timestamp, isOver: Bool)
+  func onLeaseEnd(at moment: Date, isOver: Bool)
   func onSubscribeSuccess()
   /// The login was refused, or the server refuses the subscription: the error says why. It is not asked
   /// for again before `subscribe` is called.
@@ -160,8 +165,8 @@ extension CallbackHandler {
   public func onApplicationSettingsChanged(names: [String]) {}
   public func onLoginSuccess() {}
   public func onLoginFailure(_ error: FerryError) {}
-  public func onSessionEnd(at moment: Timestamp) {}
-  public func onLeaseEnd(at moment: Timestamp, isOver: Bool) {}
+  public func onSessionEnd(at moment: Date) {}
+  public func onLeaseEnd(at moment: Date, isOver: Bool) {}
   public func onSubscribeSuccess() {}
   public func onSubscribeFailure(_ error: FerryError) {}
   public func onUnsubscribeSuccess() {}

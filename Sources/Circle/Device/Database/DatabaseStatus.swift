@@ -1,12 +1,18 @@
 import FerryModel
 import FerrySQLite
-public import FerryWorld
+import FerryWorld
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// How the data on the device relates to the business system: what a screen shows beside it.
 ///
 /// ```swift
 /// let status = LiveValue(database.liveStatus, initially: DatabaseStatus())
-/// if let since = status.value.offlineSince { Text("Offline since \(Date(since), style: .time)") }
+/// if let since = status.value.offlineSince { Text("Offline since \(since, style: .time)") }
 /// if status.value.pendingCount > 0 { Text("\(status.value.pendingCount) changes are not sent yet") }
 /// ```
 /// It reports what the device knows without asking. `FerryDatabase.current(within:)` asks the server.
@@ -17,9 +23,10 @@ public struct DatabaseStatus: Sendable, Equatable {
   /// It does not move while the server answers and nothing changes, because then nothing is imported.
   /// So it is no age of the data. While `offlineSince` is nil, changes arrive as they happen: show
   /// that the data is up to date. Else show `offlineSince`.
-  public var asOf: Timestamp?
-  /// Since when the server cannot be reached; nil while it answers, and before it was asked.
-  public var offlineSince: Timestamp?
+  public var asOf: Date?
+  /// Since when the server cannot be reached, by the device's clock; nil while it answers, and before
+  /// it was asked.
+  public var offlineSince: Date?
   /// Changes that the business system has not decided: drafts, changes that wait to be sent, and
   /// changes without an answer. Refused ones are in `refused`; the others of a refused transaction
   /// count here.
@@ -95,7 +102,7 @@ extension DatabaseStatus {
   }
 
   /// When the oldest of the groups was imported.
-  private static func asOf(_ transaction: Transaction) throws(FerryError) -> Timestamp? {
+  private static func asOf(_ transaction: Transaction) throws(FerryError) -> Date? {
     var oldest: Timestamp?
     for group in transaction.store.model.groups {
       let time = try transaction.value(
@@ -105,7 +112,7 @@ extension DatabaseStatus {
       let imported = Timestamp(milliseconds: time)
       oldest = oldest.map { min($0, imported) } ?? imported
     }
-    return oldest
+    return oldest.map { Date($0) }
   }
 }
 

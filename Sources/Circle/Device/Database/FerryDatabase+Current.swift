@@ -2,6 +2,12 @@ import FerryModel
 import FerryWire
 import FerryWorld
 
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// Whether the device shows what the business system has.
 public enum DataState: Sendable, Equatable {
   /// Everything that was committed in the business system before the call is visible. Pending
@@ -10,7 +16,7 @@ public enum DataState: Sendable, Equatable {
   /// The data is not current, or it is unknown whether it is, for this reason. The visible data is
   /// at least as new as `asOf`, by the device's clock; nil before the first import, and where the
   /// server does not know how old its rows are.
-  case stale(StaleReason, asOf: Timestamp?)
+  case stale(StaleReason, asOf: Date?)
 }
 
 /// Why the device cannot show what the business system has now.
@@ -101,16 +107,16 @@ extension FerryDatabase {
   /// that its rows are, in milliseconds; nil where that is not known of one of them.
   private func asOf(
     _ groups: [String], ages: [String: Int64] = [:]
-  ) throws(FerryError) -> Timestamp? {
+  ) throws(FerryError) -> Date? {
     var oldest: Timestamp?
     for group in groups {
-      guard var time = try lastSynchronizationTime(group: group) else { return nil }
+      guard var time = try lastImport(of: group) else { return nil }
       if let age = ages[group] {
         guard age < Checkpoint.unknownAge else { return nil }
         time = min(time, store.world.clock.now.advanced(by: .milliseconds(-age)))
       }
       oldest = oldest.map { min($0, time) } ?? time
     }
-    return oldest
+    return oldest.map { Date($0) }
   }
 }

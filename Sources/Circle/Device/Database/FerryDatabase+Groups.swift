@@ -2,6 +2,12 @@ import FerryModel
 import FerrySQLite
 public import FerryWorld
 
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// A moment in milliseconds since 1970. This alias lets an app use the type with `import Ferry`
 /// alone; `Date(moment)` and `Timestamp(date)` convert to and from Foundation.
 public typealias Timestamp = FerryWorld.Timestamp
@@ -17,7 +23,12 @@ extension FerryDatabase {
 
   /// When the last checkpoint of this group was imported, by the device's clock; nil before the
   /// first import. Since then the device shows the server's data of that moment or a later one.
-  public func lastSynchronizationTime(group: String) throws(FerryError) -> Timestamp? {
+  public func lastSynchronizationTime(group: String) throws(FerryError) -> Date? {
+    try lastImport(of: group).map { Date($0) }
+  }
+
+  /// When the last checkpoint of this group was imported.
+  func lastImport(of group: String) throws(FerryError) -> Timestamp? {
     try checkpoint("SELECT imported FROM ferry_checkpoint WHERE grp = ?", group)?.integer
       .map(Timestamp.init(milliseconds:))
   }

@@ -1,4 +1,8 @@
-public import FerryWorld
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// What a database does, step by step, for a `StepHandler`.
 ///
@@ -38,10 +42,10 @@ public enum DatabaseStep: Sendable {
   case signInFailed(FerryError)
   /// The user has to log in again by then, in seven days or less: a session ends 60 days after its
   /// login, however often it is renewed. Pending changes are kept.
-  case sessionEnds(at: Timestamp)
+  case sessionEnds(at: Date)
   /// The data closes then unless the server answers before, or is closed where `isOver`: its operator
   /// allows a device only so long without the server. Objects then throw `leaseEnded`.
-  case leaseEnds(at: Timestamp, isOver: Bool)
+  case leaseEnds(at: Date, isOver: Bool)
   /// The server accepted the subscription.
   case subscribed
   /// The login was refused, or the server refuses the subscription. It is not asked for again before

@@ -1,5 +1,10 @@
-public import FerryWorld
 import Synchronization
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// The connection of a database to its server; an app shows it when data does not arrive.
 ///
@@ -35,12 +40,11 @@ public struct DatabaseState: Sendable, Equatable {
   public var isServerLoading = false
   /// How far the server is with that; nil if it does not load, or cannot tell.
   public var serverLoad: ServerLoad?
-  /// The time at which the data is closed if the device does not reach the server before; nil:
-  /// never.
-  public var dataClosesAt: Timestamp?
+  /// When the data is closed unless the server answers before, by the device's clock; nil: never.
+  public var dataClosesAt: Date?
   /// Since when the server cannot be reached, by the device's clock; nil while it answers, and before
   /// it was asked.
-  public var offlineSince: Timestamp?
+  public var offlineSince: Date?
   /// Why the last request came to nothing; nil when it did not.
   public var failure: FerryError?
 

@@ -1,6 +1,12 @@
 import FerryWire
 import FerryWorld
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// How long the data may be used without the server, and how long the user stays logged in.
 extension Announcements {
   /// How often the time of the last answer is written, and the highest time that was seen.
@@ -56,7 +62,8 @@ extension Announcements {
     else { return }
     announced.insert(.leaseEnds)
     if isOver { announced.insert(.leaseEnded) } else { announced.remove(.leaseEnded) }
-    observers.tell(.leaseEnds(at: Timestamp(milliseconds: lease.end), isOver: isOver), .lasting)
+    let end = Date(Timestamp(milliseconds: lease.end))
+    observers.tell(.leaseEnds(at: end, isOver: isOver), .lasting)
   }
 
   /// Seven days before the user has to log in again, once for each session.
@@ -73,6 +80,6 @@ extension Announcements {
     try store.withTransaction { transaction throws(FerryError) in
       try transaction.set(.sessionEndTold, text)
     }
-    observers.tell(.sessionEnds(at: Timestamp(milliseconds: end)), .lasting)
+    observers.tell(.sessionEnds(at: Date(Timestamp(milliseconds: end))), .lasting)
   }
 }

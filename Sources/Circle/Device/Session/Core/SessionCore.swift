@@ -2,6 +2,12 @@ import FerrySQLite
 import FerryWire
 import FerryWorld
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// What the rooms of a session share: the database, the machine, and the state that the app sees.
 final class SessionCore {
   let store: Store
@@ -132,8 +138,10 @@ final class SessionCore {
       : facts.isSubscribed ? .accepted : facts.isSubscribing ? .inProgress : .none
     state.isServerLoading = isServerLoading
     state.serverLoad = serverLoad
-    state.dataClosesAt = store.lease.withLock { $0 }.map { Timestamp(milliseconds: $0.end) }
-    state.offlineSince = offlineSince
+    state.dataClosesAt = store.lease.withLock { $0 }.map {
+      Date(Timestamp(milliseconds: $0.end))
+    }
+    state.offlineSince = offlineSince.map { Date($0) }
     state.failure = lastFailure
     states.post(state)
   }
