@@ -89,13 +89,21 @@ extension Way {
       let root = Programs.root
       let alerts = try String(
         contentsOfFile: "\(root)/Samples/prometheus/alerts.yml", encoding: .utf8)
-      #expect(alerts.matches(of: #/- alert: /#).count == 6)
-      let used = names(in: alerts).map { name in
-        name.hasSuffix("_bucket") ? String(name.dropLast(7)) : name
+      let titles = alerts.matches(of: #/- alert: (\w+)/#).map { String($0.output.1) }
+      #expect(titles.count == 10)
+      let board = try String(
+        contentsOfFile: "\(root)/Samples/grafana/ferry.json", encoding: .utf8)
+      for text in [alerts, board] {
+        let used = names(in: text).map { name in
+          name.hasSuffix("_bucket") ? String(name.dropLast(7)) : name
+        }
+        #expect(!used.isEmpty && Set(used).isSubset(of: kinds.keys), "\(used)")
       }
-      #expect(!used.isEmpty && Set(used).isSubset(of: kinds.keys), "\(used)")
+      let shown = Set(names(in: board).map { $0.replacing("_bucket", with: "") })
+      #expect(shown == Set(kinds.keys), "the dashboard shows every metric")
       let page = try String(contentsOfFile: "\(root)/Documentation/Metrics.md", encoding: .utf8)
       #expect(names(in: page) == Set(kinds.keys))
+      for title in titles { #expect(page.contains("| `\(title)` | "), "\(title)") }
       try await ada.quit()
     }
   }
