@@ -52,6 +52,13 @@ struct CorrectionTests {
     return try #require(found.first).operation.id
   }
 
+  private func discarded() async throws -> [OperationID] {
+    var filter = DeskFilter()
+    filter.isDiscarded = true
+    return try await desk.operations(filter, of: nil, before: nil, count: 10).lines
+      .map(\.operation.id)
+  }
+
   private func decide(
     _ id: OperationID, _ verb: Correction.Verb, city: String? = nil
   ) async throws {
@@ -158,6 +165,89 @@ struct CorrectionTests {
     #expect(
       try order.logRecords.map(\.message) == ["The change was discarded by an operator. Sorry."])
     #expect(try await correction(of: id).state == .taken)
+    await server.stop()
+  }
+
+  @Test("A discarded change comes back as it was: refused, with its words, and open on the desk")
+  func restored() async throws {
+    let id = try await refused()
+    let words = try self.order().logRecords.map(\.message)
+    await #expect(throws: ServerError.self) { try await decide(id, .restore) }
+    try await decide(id, .discard)
+    try await synchronize()
+    #expect(try await discarded() == [id])
+    #expect(try !self.order().isPending)
+    // A dry run only says that it could be.
+    _ = try await desk.correct(CorrectionOrder(operation: id, verb: .restore), isTrial: true)
+    try await synchronize()
+    #expect(try self.order().city == "Bonn")
+    try await decide(id, .restore)
+    try await synchronize()
+    let order = try order()
+    #expect(order.city == "Rome" && order.replayFailed)
+    #expect(try order.logRecords.filter { $0.level == .error }.map(\.message) == words)
+    #expect(try await waiting() == id)
+    #expect(try await discarded().isEmpty)
+    #expect(try cities == ["Bonn"], "nothing was sent")
+    // It can be decided about as before.
+    try await decide(id, .release, city: "Pisa")
+    try await synchronize()
+    #expect(try cities == ["Pisa"])
+    #expect(try database.hasPendingOperations == false)
+    await server.stop()
+  }
+
+  @Test("A discarded create and a discarded delete come back", arguments: [true, false])
+  func restoredKinds(isCreate: Bool) async throws {
+    if isCreate {
+      var new = Trade.order(of: 1, "Rome", in: database)
+      try new.create()
+      try new.submitPending()
+    } else {
+      server.refuse(Order.self, code: 412, "no") { _ in true }
+      try await order().delete()
+    }
+    try await database.synchronize(awaitingAnswers: true)
+    let id = try await waiting()
+    try await decide(id, .discard)
+    try await synchronize()
+    #expect(try database.hasPendingOperations == false)
+    try await decide(id, .restore)
+    try await synchronize()
+    #expect(try await waiting() == id)
+    #expect(try database.hasPendingOperations)
+    server.acceptAll()
+    try await decide(id, .retry)
+    try await synchronize()
+    #expect(try cities.sorted() == (isCreate ? ["Bonn", "Rome"] : []))
+    #expect(try database.hasPendingOperations == false)
+    await server.stop()
+  }
+
+  @Test("What the app has pending by now, and what others wrote, outweigh a restored change")
+  func restoredLate() async throws {
+    let id = try await refused()
+    try await decide(id, .discard)
+    try await synchronize()
+    database.submitsAutomatically = false
+    var order = try order()
+    order.city = "Oslo"
+    try order.update()
+    try await decide(id, .restore)
+    try await synchronize()
+    #expect(try await correction(of: id).state == .kept)
+    #expect(try self.order().city == "Oslo")
+    try await self.order().cancel()
+    // Somebody else writes: the restored change is a conflict when it is sent.
+    try await server.change(try self.order(), ["city": "Kiel"])
+    try await synchronize()
+    try await decide(id, .restore)
+    try await synchronize()
+    #expect(try self.order().city == "Rome")
+    server.acceptAll()
+    try await decide(id, .retry)
+    try await synchronize()
+    #expect(try cities == ["Kiel"])
     await server.stop()
   }
 

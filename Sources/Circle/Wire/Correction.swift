@@ -14,6 +14,8 @@ public struct Correction: Sendable, Equatable {
     case release
     /// Cancel it.
     case discard
+    /// Make the cancelled change pending again, refused as it was.
+    case restore
   }
 
   public let id: OperationID
@@ -27,6 +29,10 @@ public struct Correction: Sendable, Equatable {
   public var seen: String = "{}"
   /// A word to the user of the device.
   public var message: String = ""
+  /// With `restore`: the refused operation as it travelled, the text of one JSON object.
+  public var sent: String = "{}"
+  /// With `restore`: the log records of the refusal.
+  public var records: [LogRecord] = []
 
   public init(id: OperationID, operation: OperationID, verb: Verb) {
     self.id = id
@@ -70,6 +76,11 @@ extension Correction {
     writer.field("changed", changed)
     writer.field("seen", seen)
     if !message.isEmpty { writer.field("message", message) }
+    if verb == .restore {
+      writer.field("sent", sent)
+      writer.key("records")
+      writer.array(records) { $0.logRecord($1) }
+    }
     writer.endObject()
   }
 
@@ -78,8 +89,9 @@ extension Correction {
     var id: OperationID?
     var operation: OperationID?
     var verb: Verb?
-    var (changed, seen) = ("{}", "{}")
+    var (changed, seen, sent) = ("{}", "{}", "{}")
     var message = ""
+    var records: [LogRecord] = []
     try scanner.enterObject()
     while let key = try scanner.nextKey() {
       switch key {
@@ -89,6 +101,11 @@ extension Correction {
       case "changed": changed = try scanner.text(of: key, atMost: WireLimits.correctionBytes)
       case "seen": seen = try scanner.text(of: key, atMost: WireLimits.correctionBytes)
       case "message": message = try scanner.words()
+      case "sent": sent = try scanner.text(of: key, atMost: WireLimits.correctionBytes)
+      case "records":
+        records = try scanner.list(of: key, atMost: WireLimits.namesInMessage) {
+          scanner throws(JSONError) in try LogRecord(&scanner)
+        }
       default: try scanner.skipValue()
       }
     }
@@ -96,6 +113,7 @@ extension Correction {
     guard let verb else { return nil }
     var correction = Correction(id: id, operation: operation, verb: verb)
     (correction.changed, correction.seen, correction.message) = (changed, seen, message)
+    (correction.sent, correction.records) = (sent, records)
     return correction
   }
 }

@@ -98,6 +98,40 @@ extension StoreSuite {
       proof.expect(emptied?.payload == nil && emptied?.answer == nil, "it is emptied")
       proof.expectEqual(try store.known([one])[0]?.outcome, .replayFailed, "it is remembered")
     },
+    StoreCase("What an operator discarded stays whole for its own days, and can be restored") {
+      proof in
+      let store = proof.store
+      let (one, _) = try refused(proof)
+      func end(_ letter: String, _ verb: Correction.Verb, at moment: Int64) throws {
+        var made = correction(letter, of: one, verb)
+        made.made = moment - 1
+        proof.expectEqual(try store.add(made), true, "\(verb) is written down")
+        _ = try store.end(made.id, of: ada, as: .taken, detail: "", became: nil, at: moment)
+      }
+      try end("a", .discard, at: 20)
+      proof.expectEqual(try find(store) { $0.isOpen = true }, [], "nobody has to look at it")
+      proof.expectEqual(try find(store) { $0.isDiscarded = true }, [one], "it was discarded")
+      for _ in 0..<3 {
+        proof.stage.advance(days: 1)
+        try store.countDay()
+      }
+      try store.numbered { _ throws(StoreError) in
+        try store.emptyRefused(afterDays: 1, before: 20)
+      }
+      proof.expectEqual(try find(store) { $0.isDiscarded = true }, [one], "it is kept")
+      try end("b", .restore, at: 30)
+      proof.expectEqual(try find(store) { $0.isDiscarded = true }, [], "it was restored")
+      proof.expectEqual(try find(store) { $0.isOpen = true }, [one], "it waits for an operator")
+      try end("c", .discard, at: 40)
+      proof.expectEqual(try find(store) { $0.isOpen = true }, [], "it was discarded again")
+      proof.expectEqual(try find(store) { $0.isDiscarded = true }, [one], "and is kept again")
+      try store.numbered { _ throws(StoreError) in
+        try store.emptyRefused(afterDays: 1, before: 41)
+      }
+      proof.expectEqual(try find(store) { $0.isDiscarded = true }, [], "its days are over")
+      let emptied = try store.deskOperations(DeskFilter(), before: nil, count: 10).last
+      proof.expect(emptied?.payload == nil, "it is emptied")
+    },
     StoreCase("One correction of an operation is open at a time, and it ends once") { proof in
       let store = proof.store
       let (one, _) = try refused(proof)

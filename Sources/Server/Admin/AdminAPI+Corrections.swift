@@ -23,11 +23,12 @@ extension AdminAPI {
       try await desk.correct(order, isTrial: isTrial)
     }
     if !isTrial { note(made, call, desk) }
+    let discarded = entry.corrections.last { $0.verb == .discard && $0.state == .taken }
     return AdminAnswer { writer in
       writer.field("dryRun", isTrial)
       writer.key("correction")
       AdminAPI.write(made, to: &writer, entity: entry.entity)
-      writer.field("willDo", AdminAPI.sentence(made))
+      writer.field("willDo", AdminAPI.sentence(made, discarded))
     }
   }
 
@@ -38,7 +39,10 @@ extension AdminAPI {
       reason: "\(made.verb.rawValue): \(made.reason)")
   }
 
-  private static func sentence(_ correction: StoredCorrection) -> String {
+  /// `discarded`: what a restore takes back.
+  private static func sentence(
+    _ correction: StoredCorrection, _ discarded: StoredCorrection?
+  ) -> String {
     let device = "\(correction.owner.device.text) of \(correction.owner.user.text)"
     return switch correction.verb {
     case .retry: "The device \(device) sends the change again as it is."
@@ -46,6 +50,9 @@ extension AdminAPI {
       "The device \(device) puts the values into its change and sends it, "
         + "unless the app has changed the object since."
     case .discard: "The device \(device) cancels its change and shows the downloaded row again."
+    case .restore:
+      "The device \(device) has the change again, refused as it was, unless the app has changed the "
+        + "object since. \(discarded?.madeBy ?? "Somebody") discarded it: \(discarded?.reason ?? "")"
     }
   }
 
@@ -53,7 +60,7 @@ extension AdminAPI {
     _ call: AdminCall, _ entry: DeskEntry
   ) throws(AdminError) -> CorrectionOrder {
     guard let verb = call.body?["verb"]?.string.flatMap(Correction.Verb.init) else {
-      throw .bad("there is no such verb", hint: "Write retry, release or discard.")
+      throw .bad("there is no such verb", hint: "Write retry, release, discard or restore.")
     }
     var order = CorrectionOrder(operation: entry.operation.id, verb: verb)
     order.reason = try call.reason()
@@ -184,7 +191,8 @@ extension AdminAPI {
   /// Retries or discards all that a filter takes, or all of one cause.
   func correctMany(_ call: AdminCall) async throws(AdminError) -> AdminAnswer {
     try call.require(.operator)
-    guard let verb = call.body?["verb"]?.string.flatMap(Correction.Verb.init), verb != .release
+    guard let verb = call.body?["verb"]?.string.flatMap(Correction.Verb.init),
+      verb == .retry || verb == .discard
     else { throw .bad("many are retried or discarded", hint: "Write retry or discard.") }
     let reason = try call.reason()
     let message = try call.word("message", atMost: 1_000)

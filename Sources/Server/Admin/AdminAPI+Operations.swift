@@ -40,10 +40,11 @@ extension AdminAPI {
     case nil: break
     // What an operator has to look at.
     case "open": filter.isOpen = true
+    case "discarded": filter.isDiscarded = true
     case let name?:
       guard let state = DeskState(rawValue: name) else {
         let names = DeskState.allCases.map(\.rawValue).joined(separator: ", ")
-        throw .bad("there is no state \(name)", hint: "Write open, \(names).")
+        throw .bad("there is no state \(name)", hint: "Write open, discarded, \(names).")
       }
       filter.state = state
     }

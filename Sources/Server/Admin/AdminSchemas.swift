@@ -35,7 +35,7 @@ enum AdminSchemas {
     """
 
   private static let correction = """
-    "id":\(id),"operation":\(id),"verb":{"enum":["retry","release","discard"]},\
+    "id":\(id),"operation":\(id),"verb":{"enum":["retry","release","discard","restore"]},\
     "state":{"enum":["open","taken","kept","absent","invalid","withdrawn"]},"by":\(text),\
     "reason":\(text),"message":\(text),"made":\(number),"ended":{"type":["integer","null"]},\
     "became":\(id),"detail":\(text),"attributes":\(list(text))
@@ -77,6 +77,17 @@ enum AdminSchemas {
         + list(
           #"{"type":"object","required":["user","device","state","lastSeen"]}"#)
         + ",\"next\":\(number)"),
+    "decision": schema(
+      "decision", required: ["dryRun", "willDo"],
+      "\"dryRun\":\(flag),\"verb\":\(text),\"willDo\":\(text)"),
+    "outcomes": schema(
+      "outcomes", required: ["operations", "decisions"],
+      "\"operations\":"
+        + list(
+          #"{"type":"object","required":["id","entity","kind","user","device","reason","candidates"]}"#
+        )
+        + ",\"decisions\":"
+        + list(#"{"type":"object","required":["verb","when","willDo"]}"#)),
     "overview": schema(
       "overview", required: ["time", "packages", "operations", "devices"],
       "\"time\":\(number),\"devices\":\(number),\"packages\":\(list("{\"type\":\"object\"}")),"

@@ -135,6 +135,10 @@ enum OperationPage {
       return
     }
     guard node["attributes"] != nil else { return }
+    let done = (node["corrections"]?.array ?? []).last { $0["state"]?.string == "taken" }
+    if let done, done["verb"]?.string == "discard" {
+      return restore(done, id, showsValues: showsValues, &page)
+    }
     page.body.markup("<h2>Decide</h2>")
     begin(id, &page, showsValues: showsValues)
     let isDelete = node["kind"]?.string == "delete"
@@ -157,6 +161,29 @@ enum OperationPage {
       "p",
       "The device makes the new form of its change with its next contact. What the app has changed "
         + "since the refusal wins over the decision, and this page says so.", [("class", "hint")])
+  }
+
+  private static func restore(
+    _ done: JSONNode, _ id: String, showsValues: Bool, _ page: inout Page
+  ) {
+    page.body.markup("<h2>Restore</h2><p><bdi>")
+    page.body.text(
+      "\(done["by"]?.string ?? "") discarded the change: \(done["reason"]?.string ?? "")")
+    page.body.markup("</bdi> (")
+    page.body.time(done["ended"]?.integer)
+    page.body.markup("). It is kept for 30 days.</p>")
+    begin(id, &page, showsValues: showsValues)
+    page.field("Reason", "reason", "", [("required", ""), ("maxlength", "200"), ("id", "reason")])
+    page.field("Word to the user", "message", "", [("maxlength", "300"), ("id", "message")])
+    page.body.markup(
+      """
+      <p class="buttons"><button name="verb" value="restore" id="restore">Restore</button></p>\
+      <p><label><input type="checkbox" name="dryRun" value="1"> Only say what would happen</label></p></form>
+      """)
+    page.body.element(
+      "p",
+      "The change is pending on its device again, refused as it was. Then correct, retry or discard it.",
+      [("class", "hint")])
   }
 
   private static func begin(_ id: String, _ page: inout Page, showsValues: Bool) {

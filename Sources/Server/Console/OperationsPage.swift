@@ -6,6 +6,7 @@ enum OperationsPage {
   private static let states = [
     ("open", "to look at"), ("", "all"), ("waiting", "waiting"), ("accepted", "accepted"),
     ("refused", "refused"), ("notTried", "not tried"), ("unknown", "unknown"),
+    ("discarded", "discarded"),
   ]
 
   static func page(_ reader: Reader, _ query: [String: String]) async throws(AdminError) -> Page {
@@ -66,7 +67,10 @@ enum OperationsPage {
       page.cell(line["cause"]?.string)
       let correction = line["correction"]
       page.cell(
-        correction.map { "\($0["verb"]?.string ?? "") \($0["state"]?.string ?? "")" })
+        correction.map {
+          "\($0["verb"]?.string ?? "") \($0["state"]?.string ?? "") by \($0["by"]?.string ?? ""): "
+            + ($0["reason"]?.string ?? "")
+        })
       page.cell(time: line["time"]?.integer)
       page.body.markup("</tr>")
     }

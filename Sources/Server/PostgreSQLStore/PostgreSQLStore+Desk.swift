@@ -32,6 +32,7 @@ extension PostgreSQLStore {
     case .unknown: tests.append("o.outcome = 'unknown'")
     }
     if filter.isOpen { tests.append(PostgreSQLStore.isOpen) }
+    if filter.isDiscarded { tests.append(PostgreSQLStore.isDiscarded) }
     let rows = try rows(
       """
       SELECT sequence, id, device, user_name, chain, position, count, entity, kind, object_key,
@@ -65,7 +66,20 @@ extension PostgreSQLStore {
         AND later.object_key = o.object_key AND later.user_name = o.user_name
         AND later.device = o.device AND later.sequence > o.sequence)
     AND NOT EXISTS (SELECT 1 FROM ferry_store.correction AS c
-      WHERE c.operation = o.id AND c.state IN ('taken', 'absent'))
+      WHERE c.operation = o.id AND c.verb <> 'restore' AND c.state IN ('taken', 'absent')
+        AND \(isNotRestored))
+    """
+
+  private static let isDiscarded = """
+    o.outcome = 'replayFailed' AND o.payload IS NOT NULL
+    AND EXISTS (SELECT 1 FROM ferry_store.correction AS c
+      WHERE c.operation = o.id AND c.verb = 'discard' AND c.state = 'taken' AND \(isNotRestored))
+    """
+
+  private static let isNotRestored = """
+    NOT EXISTS (SELECT 1 FROM ferry_store.correction AS r
+      WHERE r.operation = c.operation AND r.verb = 'restore' AND r.state = 'taken'
+        AND r.made >= c.ended)
     """
 
   package func deskCounts() throws(StoreError) -> DeskCounts {
@@ -195,11 +209,13 @@ extension PostgreSQLStore {
   package func emptyRefused(afterDays days: Int64, before moment: Int64) throws(StoreError) {
     try lead(
       """
-      UPDATE ferry_store.operation SET payload = NULL,
+      UPDATE ferry_store.operation AS o SET payload = NULL,
         answer = CASE WHEN position($1 IN answer) > 0 THEN answer END
       WHERE outcome = 'replayFailed' AND payload IS NOT NULL AND state = 'confirmed'
         AND day < \(PostgreSQLStore.today) - $2
-      """, [.bytes(EndedOperation.writtenMark), .integer(days)])
+        AND NOT EXISTS (SELECT 1 FROM ferry_store.correction AS c WHERE c.operation = o.id
+          AND c.verb = 'discard' AND (c.ended IS NULL OR c.ended >= $3))
+      """, [.bytes(EndedOperation.writtenMark), .integer(days), .integer(moment)])
     try lead(
       "DELETE FROM ferry_store.correction WHERE ended IS NOT NULL AND ended < $1",
       [.integer(moment)])

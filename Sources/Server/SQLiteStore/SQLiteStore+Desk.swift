@@ -35,6 +35,7 @@ extension SQLiteStore {
     case .unknown: tests.append("o.outcome = 'unknown'")
     }
     if filter.isOpen { tests.append(SQLiteStore.isOpen) }
+    if filter.isDiscarded { tests.append(SQLiteStore.isDiscarded) }
     let rows = try sql { () throws(SQLiteError) in
       try writer.rows(
         """
@@ -67,7 +68,20 @@ extension SQLiteStore {
       WHERE later.entity = o.entity AND later.object_key = o.object_key AND later.user = o.user
         AND later.device = o.device AND later.sequence > o.sequence)
     AND NOT EXISTS (SELECT 1 FROM correction AS c
-      WHERE c.operation = o.id AND c.state IN ('taken', 'absent'))
+      WHERE c.operation = o.id AND c.verb <> 'restore' AND c.state IN ('taken', 'absent')
+        AND \(isNotRestored))
+    """
+
+  private static let isDiscarded = """
+    o.outcome = 'replayFailed' AND o.payload IS NOT NULL
+    AND EXISTS (SELECT 1 FROM correction AS c
+      WHERE c.operation = o.id AND c.verb = 'discard' AND c.state = 'taken' AND \(isNotRestored))
+    """
+
+  private static let isNotRestored = """
+    NOT EXISTS (SELECT 1 FROM correction AS r
+      WHERE r.operation = c.operation AND r.verb = 'restore' AND r.state = 'taken'
+        AND r.made >= c.ended)
     """
 
   package func deskCounts() throws(StoreError) -> DeskCounts {
@@ -216,7 +230,9 @@ extension SQLiteStore {
         UPDATE operation SET payload = NULL, answer = CASE WHEN instr(answer, ?) > 0 THEN answer END
         WHERE outcome = 'replayFailed' AND payload IS NOT NULL AND state = 'confirmed'
           AND day < (SELECT days FROM server) - ?
-        """, .blob(EndedOperation.writtenMark), .integer(days))
+          AND NOT EXISTS (SELECT 1 FROM correction AS c WHERE c.operation = operation.id
+            AND c.verb = 'discard' AND (c.ended IS NULL OR c.ended >= ?))
+        """, .blob(EndedOperation.writtenMark), .integer(days), .integer(moment))
       try writer.run(
         "DELETE FROM correction WHERE ended IS NOT NULL AND ended < ?", .integer(moment))
     }

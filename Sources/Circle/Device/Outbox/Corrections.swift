@@ -14,7 +14,7 @@ struct Corrections {
 
   init(_ transaction: Transaction) { self.transaction = transaction }
 
-  private var store: Store { transaction.store }
+  var store: Store { transaction.store }
 
   /// What became of those that the server does not know to be done.
   func receipts() throws(FerryError) -> [CorrectionReceipt] {
@@ -47,16 +47,28 @@ struct Corrections {
   }
 
   private func carryOut(_ correction: Correction) throws(FerryError) -> CorrectionReceipt {
-    guard let (entity, operation) = try refused(correction.operation) else {
+    let known = try refused(correction.operation)
+    if known == nil, correction.verb == .restore {
+      return try attempt(correction) { inner throws(FerryError) in try inner.restore(correction) }
+    }
+    guard let (entity, operation) = known else {
       return CorrectionReceipt(id: correction.id, outcome: .absent)
     }
     guard let operation, operation.counter == operation.failure else {
       return CorrectionReceipt(id: correction.id, outcome: .kept)
     }
+    return try attempt(correction) { inner throws(FerryError) in
+      try inner.carryOut(correction, entity, operation)
+    }
+  }
+
+  private func attempt(
+    _ correction: Correction, _ body: (Corrections) throws(FerryError) -> CorrectionReceipt
+  ) throws(FerryError) -> CorrectionReceipt {
     do throws(FerryError) {
       // What cannot be done leaves nothing behind.
       return try store.withTransaction { inner throws(FerryError) in
-        try Corrections(inner).carryOut(correction, entity, operation)
+        try body(Corrections(inner))
       }
     } catch {
       guard Corrections.impossible.contains(error.code) else { throw error }
@@ -108,6 +120,8 @@ struct Corrections {
       try write(correction, entity, operation)
       try submit(entity, operation)
       receipt.operation = operation.id
+    // A device that was set back has it as it was.
+    case .restore: break
     }
     try note(correction, entity, operation)
     return receipt
@@ -158,7 +172,7 @@ struct Corrections {
   }
 
   /// The user reads what was done: it stays when the change is accepted.
-  private func note(
+  func note(
     _ correction: Correction, _ entity: Entity, _ operation: PendingOperation
   ) throws(FerryError) {
     let names = correction.verb == .release ? try values(correction.changed, entity) : [:]
@@ -169,6 +183,7 @@ struct Corrections {
       case .release where list.isEmpty: "The change was released by an operator."
       case .release: "The change was corrected by an operator (\(list)) and sent again."
       case .discard: "The change was discarded by an operator."
+      case .restore: "The discarded change was restored by an operator."
       }
     let record = LogRecord(
       component: entity.name, entityKey: operation.isTemporary ? "" : operation.key.text,
@@ -201,7 +216,7 @@ struct Corrections {
     .objectNotFound, .objectExists,
   ]
 
-  private static func invalid(_ problem: String, _ entity: Entity) -> FerryError {
+  static func invalid(_ problem: String, _ entity: Entity) -> FerryError {
     FerryError(
       .invalidValue, problem, hint: "Correct the change in another way.", entity: entity.name)
   }

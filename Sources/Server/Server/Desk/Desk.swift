@@ -102,10 +102,14 @@ final class Desk: ServiceRoom {
         "\(open.madeBy) has already decided: \(open.verb.rawValue)",
         "Take that back first, or wait until the device has done it.")
     }
-    if let done = entry.corrections.first(where: { $0.state == .taken }) {
+    let done = entry.corrections.last { $0.state == .taken }
+    if order.verb == .restore {
+      try checkRestore(entry, done)
+    } else if let done, done.verb != .restore {
       throw Desk.refused(
         "the device has done what \(done.madeBy) decided: \(done.verb.rawValue)",
-        "Look at the operation that came of it.")
+        done.verb == .discard
+          ? "Restore it first." : "Look at the operation that came of it.")
     }
     if let later = entry.sameObject.first(where: {
       $0.sequence > operation.sequence && $0.owner == operation.owner
@@ -129,6 +133,30 @@ final class Desk: ServiceRoom {
     }
     core.tell(.corrected(operation.owner))
     return correction
+  }
+
+  /// Only what the device has discarded comes back, and only as a whole.
+  private func checkRestore(
+    _ entry: DeskEntry, _ done: StoredCorrection?
+  ) throws(ServerError) {
+    guard let done, done.verb == .discard else {
+      throw Desk.refused(
+        "nobody has discarded the operation", "GET /admin/1/operations?state=discarded lists them.")
+    }
+    if let entity = entry.entity, let sent = entry.sent,
+      let position = entity.bigPositions.first(where: {
+        sent.changed[$0].map { !$0.isNull } ?? false
+      })
+    {
+      throw Desk.refused(
+        "the content of \(entity.attributes[position].name) is kept no more",
+        "Let the user enter the change again.")
+    }
+    guard entry.operation.payload?.count ?? 0 <= WireLimits.correctionBytes else {
+      throw Desk.refused(
+        "the operation has more than \(WireLimits.correctionBytes) bytes",
+        "Let the user enter the change again.")
+    }
   }
 
   /// The values of a correction, and those that it is based on, as JSON.
@@ -198,8 +226,23 @@ final class Desk: ServiceRoom {
 
   /// What a welcome brings.
   func open(of owner: Owner) throws(ServerError) -> [Correction] {
-    try reading { () throws(StoreError) in
-      try store.openCorrections(of: owner, count: WireLimits.corrections).map(\.wire)
+    try reading { () throws(StoreError) -> [Correction] in
+      var open: [Correction] = []
+      for correction in try store.openCorrections(of: owner, count: WireLimits.corrections) {
+        var wire = correction.wire
+        if correction.verb == .restore {
+          var filter = DeskFilter()
+          filter.id = correction.operation
+          // It is kept whole while it can be restored.
+          guard let operation = try store.deskOperations(filter, before: nil, count: 1).first,
+            let payload = operation.payload
+          else { continue }
+          wire.sent = String(decoding: payload, as: UTF8.self)
+          wire.records = operation.records
+        }
+        open.append(wire)
+      }
+      return open
     }
   }
 

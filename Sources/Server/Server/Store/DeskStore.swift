@@ -28,7 +28,7 @@ package protocol DeskStore: AnyObject {
   /// Rows of the business system that no device gets, by entity and key, at most `count`.
   func leftOutRows(count: Int) throws(StoreError) -> [RejectedRow]
   /// Payload and answer of refused operations that their devices confirmed so long ago are emptied, and
-  /// corrections that ended so long ago are forgotten.
+  /// corrections that ended so long ago are forgotten. What was discarded since `moment` stays whole.
   func emptyRefused(afterDays days: Int64, before moment: Int64) throws(StoreError)
 }
 
@@ -91,6 +91,8 @@ package struct DeskFilter: Sendable, Equatable {
   /// Refused, kept whole, not done with by an operator, and not followed by a newer change of the same
   /// object from the same device.
   package var isOpen: Bool = false
+  /// Refused, kept whole, cancelled on its device by an operator, and not restored since.
+  package var isDiscarded: Bool = false
 
   package init() {}
 }
