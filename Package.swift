@@ -363,7 +363,7 @@ let testTargets: [Target] = [
     "FerryTestKitTests", "TestKitTests",
     [
       "FerryTestKit", "FerryTesting", "Ferry", "FerryReference", "FerryTravel", "FerryCallSites",
-      "FerryModel", "FerryServer",
+      "FerryModel", "FerryServer", "FerryAdmin", "FerryJSON",
       "FerrySQLite", "FerryHTTP",
       "FerryHTTPClient", "FerryWorld", "FerryConnector", "FerryMemoryConnector", "FerryWire",
       "FerryVault",

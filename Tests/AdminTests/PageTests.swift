@@ -2,6 +2,7 @@ import FerryHTTP
 import FerryJSON
 import FerryModel
 import FerryWire
+import Foundation
 import Testing
 
 @testable import FerryAdmin
@@ -95,6 +96,30 @@ struct PageTests {
     }
     for path in AdminAPI.paths where path.method != "GET" {
       #expect(path.audit != nil, "\(path.path) leaves no line")
+    }
+  }
+
+  @Test(
+    "The documentation has each action with role, terminal, audit line and undo; none is missing")
+  func actions() throws {
+    let page = try String(
+      contentsOf: URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../Documentation/Console.md"), encoding: .utf8)
+    let rows = page.split(separator: "\n").drop { !$0.hasPrefix("| action | role |") }
+      .dropFirst(2).prefix { $0.hasPrefix("|") }.map(String.init)
+    #expect(rows == AdminAction.all.map(\.row))
+    for path in AdminAPI.paths where path.method != "GET" || path.audit != nil {
+      let found = AdminAction.all.filter { $0.method == path.method && $0.path == path.path }
+      #expect(!found.isEmpty, "\(path.method) \(path.path)")
+      let noted = Set(found.flatMap(\.audit).map(\.rawValue))
+      let said = Set((path.audit ?? "").split(separator: ", ").map(String.init))
+      #expect(said.isSubset(of: noted) && said.isEmpty == noted.isEmpty, "\(path.path)")
+      #expect(found.allSatisfy { ($0.role ?? .viewer) == path.role }, "\(path.path)")
+    }
+    for action in AdminAction.all {
+      #expect(
+        AdminAPI.paths.contains { $0.method == action.method && $0.path == action.path },
+        "\(action.name)")
     }
   }
 

@@ -65,8 +65,9 @@ struct StoreSchemaTests {
       devices.map { "\($0.user) \($0.state) \($0.model)" } == ["ada locked m1", "ben active m2"])
     #expect(devices.allSatisfy { $0.parameters == "[]" && $0.pending == 2 })
     var ben = devices[1]
-    ben.model = "newer"
+    (ben.model, ben.logLevel) = ("newer", "debug")
     try store.keep(ben)
+    #expect(try store.registeredDevice(ben.owner)?.logLevel == "debug")
     #expect(try store.registeredDevice(Owner(device: "phone", user: "ben"))?.model == "newer")
     #expect(try store.registeredDevices().count == 2)
   }
@@ -105,10 +106,12 @@ struct StoreSchemaTests {
               )
               : from == 7
                 ? StoreSchemaTests.obstacle("operation", "sent_at")
-                : (
-                  "CREATE TABLE ferry_store.correction (operation text)",
-                  "DROP TABLE ferry_store.correction", "relation \"correction\" already exists"
-                )
+                : from == 8
+                  ? (
+                    "CREATE TABLE ferry_store.correction (operation text)",
+                    "DROP TABLE ferry_store.correction", "relation \"correction\" already exists"
+                  )
+                  : StoreSchemaTests.obstacle("registered_device", "log_level")
     try other.execute(obstacle)
     let before = try other.value(
       "SELECT json_agg(d ORDER BY d::text)::text FROM ferry_store.registered_device AS d")

@@ -187,6 +187,7 @@ enum StateColumns {
     "registered_device.with_pending": "Register",
     "registered_device.subscription": "Register",
     "registered_device.parameters": "Register",
+    "registered_device.log_level": "Register",
     "registered_device.template": .shared(
       "Register", "Connections", because: "a device that has none gets that of its connection"),
     "registered_device.application": "Connections",

@@ -1,6 +1,7 @@
 import FerryJSON
 import FerryModel
 import FerryServer
+import FerryWorld
 
 /// Devices, their users, and operations whose outcome nobody knows.
 extension AdminAPI {
@@ -45,60 +46,107 @@ extension AdminAPI {
     writer.field("pending", device.pending)
     writer.field("template", device.template)
     writer.field("subscription", device.subscription)
+    writer.field("logLevel", device.logLevel)
     writer.endObject()
   }
 
-  /// `verb`: lock, unlock, wipe, forget, signOut. A wipe asks for the operator's password again.
+  /// `verb`: lock, unlock, signOut, wipe, logLevel with `level`, unregister. A wipe asks for the operator's
+  /// password again.
   func decideDevice(
     _ call: AdminCall, _ user: String, _ device: String
   ) async throws(AdminError) -> AdminAnswer {
     try call.require(.administrator)
     let reason = try call.reason()
-    let name = call.body?["verb"]?.string ?? ""
+    // Devices that unregister by themselves call it so; `ferry device` says forget.
+    var name = call.body?["verb"]?.string ?? ""
+    if name == "unregister" { name = "forget" }
+    let level = try call.word("level")
     let desk = try desk()
     let all = try await asking { () async throws(ServerError) in try await desk.devices() }
     guard let known = all.first(where: { $0.user == user && $0.device == device }) else {
       throw .notFound("device \(device) of \(user)")
     }
-    if name == "wipe" {
-      let password = try call.word("password")
-      // A process of the server's own user has no password to show.
-      if !call.person.stamp.isEmpty {
-        _ = try await gate.logIn(call.person.name, password, from: call.address)
-      }
-    }
     let withPending = call.body?["withPending"]?.boolean ?? false
     let verb = DeviceVerb(rawValue: name)
-    guard verb != nil && verb != .template || name == "signOut" else {
-      throw .bad("there is no such verb", hint: "Write lock, unlock, wipe, forget or signOut.")
+    guard verb != nil && verb != .template || name == "signOut" || name == "logLevel" else {
+      throw .bad(
+        "there is no such verb",
+        hint: "Write lock, unlock, signOut, wipe, logLevel or unregister.")
     }
-    if call.isTrial {
-      return AdminAnswer { writer in
-        writer.field("dryRun", true)
-        writer.field("willDo", AdminAPI.sentence(name, known, withPending: withPending))
+    let levels = LogLevel.allCases.map(\.name)
+    guard name != "logLevel" || level.isEmpty || levels.contains(level) else {
+      throw .bad(
+        "there is no log level of this name",
+        hint: "Write \(levels.joined(separator: ", ")), or nothing for what the template says.")
+    }
+    let will = AdminAPI.sentence(name, known, level: level, withPending: withPending)
+    if !call.isTrial {
+      if verb == .wipe { try await passwordAgain(call) }
+      try await asking { () async throws(ServerError) in
+        if let verb {
+          _ = try await desk.decide(verb, known.owner, reason: reason, withPending: withPending)
+        } else if name == "logLevel" {
+          try await desk.setLogLevel(level.isEmpty ? nil : level, of: known.owner)
+        } else {
+          try await desk.signOut(user: user, device: device)
+        }
       }
+      desk.audit.note(
+        AdminAPI.event(verb, name), by: call.person.name, user: user, device: device,
+        address: call.address,
+        reason: name == "logLevel"
+          ? "\(level.isEmpty ? "as its template" : level): \(reason)" : reason)
     }
-    try await asking { () async throws(ServerError) in
-      if let verb {
-        _ = try await desk.decide(verb, known.owner, reason: reason, withPending: withPending)
-      } else {
-        try await desk.signOut(user: user, device: device)
-      }
-    }
-    desk.audit.note(
-      AdminAPI.event(verb), by: call.person.name, user: user, device: device,
-      address: call.address, reason: reason)
     return AdminAnswer { writer in
-      writer.field("dryRun", false)
+      writer.field("dryRun", call.isTrial)
       writer.field("verb", name)
+      writer.field("willDo", will)
+    }
+  }
+
+  /// Throws unless the body has the password of who asks: an open page may be somebody else's by now.
+  private func passwordAgain(_ call: AdminCall) async throws(AdminError) {
+    // A process of the server's own user has no password to show.
+    guard !call.person.stamp.isEmpty else { return }
+    let password = try call.word("password")
+    let desk = try desk()
+    do throws(AdminError) {
+      _ = try await gate.logIn(call.person.name, password, from: call.address)
+    } catch {
+      desk.audit.noteStranger(
+        .operatorLoginRefused, user: call.person.name, address: call.address,
+        what: "the password that an operator was asked for again was refused",
+        reason: ServerError(.wrongLogin, error.message, hint: error.hint))
+      throw error
+    }
+  }
+
+  /// Changes the keys that seal tokens. It asks for the operator's password again.
+  func changeKeys(_ call: AdminCall) async throws(AdminError) -> AdminAnswer {
+    try call.require(.administrator)
+    let reason = try call.reason()
+    let desk = try desk()
+    if !call.isTrial {
+      try await passwordAgain(call)
+      try await asking { () async throws(ServerError) in try await desk.rotateKeys() }
+      desk.audit.note(
+        .keyRotated, by: call.person.name, address: call.address, reason: reason)
+    }
+    return AdminAnswer { writer in
+      writer.field("dryRun", call.isTrial)
+      writer.field(
+        "willDo",
+        "New tokens are sealed with new keys. Tokens of before stay good, so nobody has to log in.")
     }
   }
 
   private static func sentence(
-    _ verb: String, _ device: RegisteredDevice, withPending: Bool
+    _ verb: String, _ device: RegisteredDevice, level: String, withPending: Bool
   ) -> String {
     let pending = device.pending.map { "\($0)" } ?? "an unknown number of"
     return switch verb {
+    case "logLevel" where level.isEmpty: "The app logs as much as its template says."
+    case "logLevel": "The app hears the log level \(level) with its next exchange."
     case "lock": "The next request of the device is refused; its \(pending) pending changes stay."
     case "unlock": "The device may log in again."
     case "wipe" where withPending:
@@ -109,14 +157,14 @@ extension AdminAPI {
     }
   }
 
-  private static func event(_ verb: DeviceVerb?) -> AuditLog.Event {
+  private static func event(_ verb: DeviceVerb?, _ name: String) -> AuditLog.Event {
     switch verb {
     case .lock?: .deviceLocked
     case .unlock?: .deviceUnlocked
     case .wipe?: .wipeOrdered
     case .forget?: .deviceRemoved
     case .template?: .templateAssigned
-    case nil: .sessionEnded
+    case nil: name == "logLevel" ? .logLevelSet : .sessionEnded
     }
   }
 
@@ -134,8 +182,34 @@ extension AdminAPI {
     return AdminAnswer { writer in
       writer.key("operations")
       writer.array(all) { $1.outcome.write(to: &$0, $1.package) }
+      writer.key("decisions")
+      writer.array(AdminAPI.outcomeVerbs) { writer, one in
+        writer.beginObject()
+        writer.field("verb", one.verb)
+        writer.field("when", one.when)
+        writer.field("needs", one.needs)
+        writer.field("willDo", one.willDo)
+        writer.endObject()
+      }
     }
   }
+
+  /// What an operator may do about an unknown outcome, when it is right, and what it takes.
+  private static let outcomeVerbs: [(verb: String, when: String, needs: String?, willDo: String)] =
+    [
+      (
+        "accepted", "the business system has done it", "key",
+        "The device hears that it was performed, as the object with this key."
+      ),
+      (
+        "refused", "the business system has not done it, and is not to", nil,
+        "The device hears that it was refused; its user has the change again."
+      ),
+      (
+        "again", "the business system has not done it, and is to", nil,
+        "It is performed once more. If it was done after all, it is there twice."
+      ),
+    ]
 
   /// `verb`: again, refused, accepted with `key`.
   func decide(_ call: AdminCall, _ text: String) async throws(AdminError) -> AdminAnswer {
@@ -146,24 +220,29 @@ extension AdminAPI {
     let key = try call.word("key")
     let message = try call.word("message", atMost: 1_000)
     let desk = try desk()
-    guard ["again", "refused", "accepted"].contains(verb) else {
+    guard let chosen = AdminAPI.outcomeVerbs.first(where: { $0.verb == verb }) else {
       throw .bad("there is no such decision", hint: "Write again, refused or accepted.")
     }
-    guard !call.isTrial else {
-      return AdminAnswer { writer in
-        writer.field("dryRun", true)
-        writer.field("willDo", "The operation is answered as \(verb).")
+    guard chosen.needs == nil || !key.isEmpty else {
+      throw .bad(
+        "the key is missing", hint: "Write the key that the object has in the business system.")
+    }
+    let open = try await asking { () async throws(ServerError) in try await desk.openOutcomes() }
+    guard let asked = open.first(where: { $0.outcome.operation.id == id })?.outcome else {
+      throw .notFound("operation \(id) of unknown outcome")
+    }
+    if !call.isTrial {
+      try await asking { () async throws(ServerError) in
+        try await desk.decide(id, verb, key: key, message: message)
       }
+      desk.audit.note(
+        .outcomeDecided, by: call.person.name, user: asked.user, device: asked.device,
+        operation: id.text, address: call.address, reason: "\(verb): \(reason)")
     }
-    try await asking { () async throws(ServerError) in
-      try await desk.decide(id, verb, key: key, message: message)
-    }
-    desk.audit.note(
-      .outcomeDecided, by: call.person.name, operation: id.text, address: call.address,
-      reason: "\(verb): \(reason)")
     return AdminAnswer { writer in
-      writer.field("dryRun", false)
+      writer.field("dryRun", call.isTrial)
       writer.field("verb", verb)
+      writer.field("willDo", chosen.willDo)
     }
   }
 }

@@ -10,14 +10,21 @@ import FerryWorld
 package struct AdminAPI: Sendable {
   package static let prefix: String = "/admin/1"
 
-  private let server: ServerHost
+  private let find: @Sendable () -> AdminDesk?
   let version: String
   let gate: AdminGate
   let world: World
   let latest = LatestOverview()
 
   package init(_ server: ServerHost, gate: AdminGate, version: String, world: World) {
-    self.server = server
+    self.init(desk: { server.adminDesk }, gate: gate, version: version, world: world)
+  }
+
+  /// `desk`: nil while the server serves no package.
+  package init(
+    desk: @escaping @Sendable () -> AdminDesk?, gate: AdminGate, version: String, world: World
+  ) {
+    find = desk
     self.gate = gate
     self.version = version
     self.world = world
@@ -28,7 +35,7 @@ package struct AdminAPI: Sendable {
   }
 
   func desk() throws(AdminError) -> AdminDesk {
-    guard let desk = server.adminDesk else { throw .notReady }
+    guard let desk = find() else { throw .notReady }
     return desk
   }
 
@@ -62,6 +69,7 @@ package struct AdminAPI: Sendable {
     case (.post, "outcomes", 2): return try await decide(call, path[1])
     case (.get, "devices", 1): return try await devices(call)
     case (.post, "devices", 3): return try await decideDevice(call, path[1], path[2])
+    case (.post, "keys", 1): return try await changeKeys(call)
     case (.get, "packages", 1): return try packages()
     case (.post, "packages", 3) where path[2] == "reload": return try reload(call, path[1])
     case (.get, "rejected", 1): return try await rejected()
@@ -89,6 +97,20 @@ package struct AdminAPI: Sendable {
         writer.field("role", path.role.rawValue)
         writer.field("audit", path.audit)
         writer.field("undo", path.undo)
+        writer.endObject()
+      }
+      writer.key("actions")
+      writer.array(AdminAction.all) { writer, action in
+        writer.beginObject()
+        writer.field("action", action.name)
+        writer.field("method", action.method)
+        writer.field("path", action.path)
+        writer.field("verb", action.verb)
+        writer.field("role", action.role?.rawValue)
+        writer.field("command", action.command)
+        writer.key("audit")
+        writer.array(action.audit) { $0.string($1.rawValue) }
+        writer.field("undo", action.undo)
         writer.endObject()
       }
     }
@@ -124,9 +146,10 @@ package struct AdminAPI: Sendable {
       ("GET", "/admin/1/devices", .viewer, nil, nil),
       (
         "POST", "/admin/1/devices/USER/DEVICE", .administrator,
-        "deviceLocked, deviceUnlocked, wipeOrdered, deviceRemoved, sessionEnded",
-        "unlock; none of a wipe"
+        "deviceLocked, deviceUnlocked, wipeOrdered, deviceRemoved, sessionEnded, logLevelSet",
+        "unlock; another level; none of a wipe that the device has done"
       ),
+      ("POST", "/admin/1/keys", .administrator, "keyRotated", nil),
       ("GET", "/admin/1/packages", .viewer, nil, nil),
       ("POST", "/admin/1/packages/ID/reload", .administrator, "reloadAsked", nil),
       ("GET", "/admin/1/rejected", .viewer, nil, nil),

@@ -45,6 +45,7 @@ enum DataPage {
       }
       page.endTable()
     }
+    if reader.person.role == .administrator { keys(&page) }
     let rows = rejected["rows"]?.array ?? []
     if rows.isEmpty {
       page.body.element("p", "Every row of the business system fits its model.")
@@ -61,6 +62,27 @@ enum DataPage {
     }
     page.endTable()
     return page
+  }
+}
+
+extension DataPage {
+  private static func keys(_ page: inout Page) {
+    page.body.markup(
+      #"<section><h2>Keys of tokens</h2><form method="post" action="data" class="decide">"#)
+    page.hidden("csrf", page.csrf)
+    page.hidden("keys", "1")
+    page.field("Reason", "reason", "", [("required", ""), ("maxlength", "200")])
+    page.field(
+      "Your password", "password", "",
+      [("type", "password"), ("autocomplete", "current-password"), ("id", "keys-password")])
+    page.body.markup(
+      """
+      <p class="buttons"><button id="change-keys">Change the keys</button></p>\
+      <p><label><input type="checkbox" name="dryRun" value="1"> Only say what would happen</label></p></form>
+      """)
+    page.body.element(
+      "p", "New tokens are sealed with new keys. Nobody has to log in.", [("class", "hint")])
+    page.body.markup("</section>")
   }
 }
 

@@ -14,7 +14,7 @@ struct Deed: Sendable {
   init?(_ page: String, _ form: FormBody) {
     var writer = JSONWriter()
     writer.beginObject()
-    for name in ["verb", "reason", "message", "key", "password", "cause", "entity"]
+    for name in ["verb", "reason", "message", "key", "password", "cause", "entity", "level"]
     where form.has(name) && !(form[name].isEmpty && (name == "cause" || name == "entity")) {
       writer.field(name, form[name].replacing("\r\n", with: "\n"))
     }
@@ -35,6 +35,7 @@ struct Deed: Sendable {
     case "device":
       path = ["devices", form["user"], form["device"]]
       query = ["user": form["user"], "device": form["device"]]
+    case "data" where form.has("keys"): (path, query) = (["keys"], [:])
     case "data": (path, query) = (["packages", form["package"], "reload"], [:])
     default: return nil
     }

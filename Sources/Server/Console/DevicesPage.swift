@@ -75,6 +75,7 @@ enum DevicePage {
       ("User", "user"), ("State", "state"), ("Reason", "reason"), ("Package", "package"),
       ("Hardware", "hardware"), ("System", "system"), ("Library", "library"),
       ("Pending changes", "pending"), ("Template", "template"), ("Subscription", "subscription"),
+      ("Log level", "logLevel"),
     ] as [(StaticString, String)] {
       page.body.markup("<dt>")
       page.body.markup(name)
@@ -96,11 +97,19 @@ enum DevicePage {
       "Reason, which its user reads", "reason", "", [("required", ""), ("maxlength", "200")])
     page.body.markup(#"<p class="buttons">"#)
     for (verb, name) in [
-      ("lock", "Lock"), ("unlock", "Unlock"), ("signOut", "Sign out"), ("forget", "Forget"),
+      ("lock", "Lock"), ("unlock", "Unlock"), ("signOut", "Sign out"), ("unregister", "Unregister"),
     ] {
       page.body.element("button", name, [("name", "verb"), ("value", verb)])
     }
-    page.body.markup("</p>")
+    page.body.markup(#"</p><label>Log level <select name="level" id="level">"#)
+    for level in ["", "debug", "info", "warn", "error"] {
+      page.body.element(
+        "option", level.isEmpty ? "as its template says" : level,
+        [("value", level)] + (device["logLevel"]?.string ?? "" == level ? [("selected", "")] : []))
+    }
+    page.body.markup(
+      #"</select></label><p class="buttons"><button name="verb" value="logLevel">Set the log level</button></p>"#
+    )
     page.field(
       "Your password, for a wipe", "password", "",
       [("type", "password"), ("autocomplete", "current-password")])

@@ -4,7 +4,8 @@ import FerryServer
 extension PostgreSQLStore {
   private static let columns = """
     user_name, device, incarnation, model, hardware, system, library, first_seen, last_seen,
-    pending, cursors, state, reason, receipt, with_pending, template, subscription, parameters
+    pending, cursors, state, reason, receipt, with_pending, template, subscription, parameters,
+    log_level
     """
 
   package func registeredDevices() throws(StoreError) -> [RegisteredDevice] {
@@ -29,14 +30,14 @@ extension PostgreSQLStore {
     try write(
       """
       INSERT INTO ferry_store.registered_device (\(PostgreSQLStore.columns))
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
       ON CONFLICT (user_name, device) DO UPDATE SET incarnation = excluded.incarnation,
         model = excluded.model, hardware = excluded.hardware, system = excluded.system,
         library = excluded.library, last_seen = excluded.last_seen, pending = excluded.pending,
         cursors = excluded.cursors, state = excluded.state, reason = excluded.reason,
         receipt = excluded.receipt, with_pending = excluded.with_pending,
         template = excluded.template, subscription = excluded.subscription,
-        parameters = excluded.parameters
+        parameters = excluded.parameters, log_level = excluded.log_level
       """,
       [
         .exact(device.user), .exact(device.device), .exact(device.incarnation),
@@ -45,7 +46,7 @@ extension PostgreSQLStore {
         device.pending.map { .integer($0) } ?? .null, .exact(device.cursors),
         .exact(device.state.rawValue), .exact(device.reason), .exact(device.receipt),
         .flag(device.withPending), .exact(device.template), .exact(device.subscription),
-        .exact(device.parameters),
+        .exact(device.parameters), .exact(device.logLevel),
       ])
   }
 
@@ -92,6 +93,7 @@ extension PostgreSQLStore {
     device.template = rows.exact(row, 15)
     device.subscription = rows.exact(row, 16)
     device.parameters = rows.exact(row, 17) ?? "[]"
+    device.logLevel = rows.exact(row, 18)
     return device
   }
 }

@@ -8,7 +8,7 @@ import FerryWorld
 /// `tables` are those of version 1 and never change; each step leads from one version to the next, all
 /// of them in one transaction. A schema that a newer server has is not touched.
 enum Schema {
-  static let version: Int64 = 9
+  static let version: Int64 = 10
   /// What a fence raises.
   static let termIsOver: String = "FY001"
   static let clockDiffers: String = "FY002"
@@ -102,6 +102,7 @@ enum Schema {
     case 6: statements = unknownOutcomes
     case 7: statements = sendingTimes
     case 8: statements = corrections
+    case 9: statements = desk
     default: throw StoreError.damaged("there is no migration from version \(version) of the store")
     }
     try line.use { connection throws(PostgreSQLError) in try connection.execute(statements) }
@@ -114,6 +115,11 @@ enum Schema {
   private static let sendingTimes: String = """
     ALTER TABLE ferry_store.operation ADD COLUMN sent_at int8;
     ALTER TABLE ferry_store.deployed ADD COLUMN mapping text;
+    """
+
+  /// Version 10: how much a device logs. What a user did is found by `operation_device`.
+  private static let desk: String = """
+    ALTER TABLE ferry_store.registered_device ADD COLUMN log_level text;
     """
 
   /// Version 9: what operators want done with refused operations.

@@ -4,7 +4,8 @@ import FerryServer
 extension SQLiteStore {
   private static let columns = """
     user, device, incarnation, model, hardware, system, library, first_seen, last_seen, pending,
-    cursors, state, reason, receipt, with_pending, template, subscription, parameters
+    cursors, state, reason, receipt, with_pending, template, subscription, parameters,
+    log_level
     """
 
   package func registeredDevices() throws(StoreError) -> [RegisteredDevice] {
@@ -32,7 +33,7 @@ extension SQLiteStore {
       try writer.run(
         """
         INSERT INTO registered_device (\(SQLiteStore.columns))
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (user, device) DO UPDATE SET incarnation = excluded.incarnation,
           model = excluded.model, hardware = excluded.hardware, system = excluded.system,
           library = excluded.library, first_seen = excluded.first_seen,
@@ -40,14 +41,14 @@ extension SQLiteStore {
           cursors = excluded.cursors, state = excluded.state, reason = excluded.reason,
           receipt = excluded.receipt, with_pending = excluded.with_pending,
           template = excluded.template, subscription = excluded.subscription,
-          parameters = excluded.parameters
+          parameters = excluded.parameters, log_level = excluded.log_level
         """, .text(device.user), .text(device.device), .text(device.incarnation),
         .text(device.model), .text(device.hardware), .text(device.system),
         .text(device.library), .integer(device.firstSeen), .integer(device.lastSeen),
         device.pending.map(SQLiteValue.integer) ?? .null, .text(device.cursors),
         .text(device.state.rawValue), .text(device.reason), .optional(device.receipt),
         .integer(device.withPending ? 1 : 0), .optional(device.template),
-        .optional(device.subscription), .text(device.parameters))
+        .optional(device.subscription), .text(device.parameters), .optional(device.logLevel))
     }
   }
 
@@ -99,6 +100,7 @@ extension SQLiteStore {
     device.template = row[15].text
     device.subscription = row[16].text
     device.parameters = row[17].text ?? "[]"
+    device.logLevel = row[18].text
     return device
   }
 }

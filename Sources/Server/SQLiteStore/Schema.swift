@@ -5,7 +5,7 @@ import FerrySQLite
 /// A store has the version of the server that last opened it. `tables` are those of version 1 and
 /// never change; each step leads from one version to the next, in a transaction of its own.
 enum Schema {
-  static let version: Int64 = 9
+  static let version: Int64 = 10
   /// `FErS`.
   static let applicationID: Int64 = 0x4645_7253
 
@@ -95,6 +95,7 @@ enum Schema {
     case 6: try writer.execute(Schema.connections)
     case 7: try writer.execute(Schema.sendingTimes)
     case 8: try writer.execute(Schema.corrections)
+    case 9: try writer.execute(Schema.desk)
     default:
       throw SQLiteError(
         code: 11, message: "there is no migration from version \(version) of the store", subject: ""
@@ -210,6 +211,13 @@ enum Schema {
       WHERE outcome = 'replayFailed' AND payload IS NOT NULL;
     CREATE INDEX operation_unknown ON operation (package, sequence)
       WHERE outcome = 'unknown' AND payload IS NOT NULL;
+    """
+
+  /// Version 10: how much a device logs; and what a user did, found among the operations of all. The
+  /// user comes first: with the package first SQLite would take this index for lists without a user.
+  private static let desk: String = """
+    ALTER TABLE registered_device ADD COLUMN log_level TEXT;
+    CREATE INDEX operation_user ON operation (user, package, sequence);
     """
 
   private static let additions: String = """

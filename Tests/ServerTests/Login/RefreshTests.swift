@@ -171,7 +171,7 @@ final class RefreshTests {
       """
       DROP TABLE session; DROP TABLE token_user; DROP TABLE registered_device; DROP TABLE payload;
       DROP TABLE correction; DROP INDEX operation_refused; DROP INDEX operation_unknown;
-      ALTER TABLE operation DROP COLUMN sent_at;
+      DROP INDEX operation_user; ALTER TABLE operation DROP COLUMN sent_at;
       CREATE TABLE refresh_token (
         hash BLOB PRIMARY KEY, parent BLOB, user TEXT NOT NULL, device TEXT NOT NULL,
         expires INTEGER NOT NULL) STRICT, WITHOUT ROWID;

@@ -40,7 +40,7 @@ extension Accounts {
     }
     if registered.count > limits.registeredInMemory { registered = [:] }
     let now = world.clock.now.milliseconds
-    let template = try guarded { () throws(StoreError) in
+    let kept = try guarded { () throws(StoreError) in
       let known = try store.registeredDevice(owner)
       var device = known ?? RegisteredDevice(user: identity.user, device: hello.device)
       if device.firstSeen == 0 { device.firstSeen = now }
@@ -63,10 +63,11 @@ extension Accounts {
         visits.forget(owner)
         try store.keep(device)
       }
-      return device.template
+      return device
     }
     registered[owner] = Registration(
-      moment: moment, template: template, subscription: subscription, hasPending: hasPending)
+      moment: moment, template: kept.template, logLevel: kept.logLevel,
+      subscription: subscription, hasPending: hasPending)
   }
 
   private static func parameters(_ hello: Hello) -> String {

@@ -9,6 +9,7 @@ struct Registration {
 
   let moment: Timestamp
   var template: String?
+  let logLevel: String?
   /// Empty where the device said that it has none; nil where it said nothing.
   let subscription: String?
   /// Whether the device had changes that the server had not got.
@@ -128,6 +129,21 @@ extension Accounts {
     return device
   }
 
+  /// Says how much the app of a device logs; nil: what its template says. The setting travels at once.
+  func setLogLevel(_ level: String?, of owner: Owner) throws(ServerError) -> RegisteredDevice {
+    let registered = try guarded { () throws(StoreError) in try store.registeredDevice(owner) }
+    guard var device = registered, device.state != .activating else {
+      throw ServerError(
+        .badRequest, "\(owner.user.text) has no device \(owner.device.text)",
+        hint: "`ferry device list` shows all.")
+    }
+    device.logLevel = level
+    try guarded { () throws(StoreError) in try store.keep(device) }
+    forgetRegistration(owner)
+    for accounts in users.accounts { accounts.templatesChanged(for: owner) }
+    return device
+  }
+
   private func known(_ template: String) throws(ServerError) -> ConnectionTemplate {
     guard let found = templates.named(template) else {
       let names = templates.all.map(\.name).joined(separator: ", ")
@@ -224,21 +240,25 @@ extension Accounts {
   /// The settings of a device; nil: it has no template, or the operator removed it.
   private func settings(of owner: Owner) throws(ServerError) -> ApplicationSettings? {
     let name: String?
+    let logLevel: String?
     if let known = registered[owner] {
-      name = known.template
+      (name, logLevel) = (known.template, known.logLevel)
     } else {
       let device = try guarded { () throws(StoreError) in try store.registeredDevice(owner) }
-      name = device.flatMap { $0.template ?? templateOfOld($0) }
+      (name, logLevel) = (device.flatMap { $0.template ?? templateOfOld($0) }, device?.logLevel)
     }
-    return name.flatMap(templates.named)?.settings
+    let settings = name.flatMap(templates.named)?.settings
+    guard let logLevel else { return settings }
+    return ConnectionTemplate.settings(settings, logLevel: logLevel)
   }
 
   /// What a welcome says of them to a device that takes settings and has others.
   func newSettings(_ hello: Hello, of owner: Owner) throws(ServerError) -> ApplicationSettings? {
-    guard let known = hello.settings, let settings = try settings(of: owner),
-      settings.version != known
-    else { return nil }
-    return settings
+    guard let known = hello.settings else { return nil }
+    var settings = try settings(of: owner)
+    // The operator has taken the level back, and there is no template: the device has none again.
+    if settings == nil, ConnectionTemplate.isOfLevel(known) { settings = ApplicationSettings() }
+    return settings.flatMap { $0.version == known ? nil : $0 }
   }
 
   /// The templates have changed, or that of one device.

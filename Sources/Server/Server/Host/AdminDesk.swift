@@ -133,6 +133,14 @@ package struct AdminDesk: Sendable {
     try await router.service.decide(verb, owner, reason: reason, withPending: withPending)
   }
 
+  /// Says how much the app of a device logs; nil: what its template says.
+  package func setLogLevel(_ level: String?, of owner: Owner) async throws(ServerError) {
+    _ = try await router.service.setLogLevel(level, of: owner)
+  }
+
+  /// Changes the keys that seal tokens; tokens of before stay good.
+  package func rotateKeys() async throws(ServerError) { try await router.service.rotateKeys() }
+
   /// Ends the sessions of a user, on one device or on all.
   package func signOut(user: String, device: String?) async throws(ServerError) {
     try await router.service.signOut(user: user, device: device)

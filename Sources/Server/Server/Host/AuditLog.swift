@@ -27,6 +27,7 @@ public struct AuditLog: Sendable {
     case tokenRepeated
     /// What an operator decided about a device, and what the device answered.
     case deviceLocked, deviceUnlocked, wipeOrdered, wipeReceipt, wipeRefused, templateAssigned
+    case logLevelSet
     case activationMade
     /// An operator decided about an operation whose outcome nobody knew.
     case outcomeDecided
@@ -50,7 +51,8 @@ public struct AuditLog: Sendable {
         .operatorLoginRefused:
         false
       case .keyMade, .keyRotated, .deviceLocked, .deviceUnlocked, .wipeOrdered, .wipeReceipt,
-        .wipeRefused, .templateAssigned, .activationMade, .outcomeDecided, .cacheOperated,
+        .wipeRefused, .templateAssigned, .logLevelSet, .activationMade, .outcomeDecided,
+        .cacheOperated,
         .packageDeployed, .packageWithdrawn, .operatorLogin, .operatorLogout, .valuesShown,
         .correctionMade, .correctionWithdrawn, .correctionEnded, .reloadAsked,
         .userAdded, .userChanged, .passwordChanged, .userLoggedOut, .userRemoved:

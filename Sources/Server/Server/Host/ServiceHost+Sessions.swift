@@ -89,6 +89,10 @@ extension ServiceHost {
     try service.assign(template, to: owner)
   }
 
+  func setLogLevel(_ level: String?, of owner: Owner) throws(ServerError) -> RegisteredDevice {
+    try service.setLogLevel(level, of: owner)
+  }
+
   func rotateKeys() throws(ServerError) { try service.rotateKeys() }
 
   func templatesChanged() { service.templatesChanged() }

@@ -23,6 +23,24 @@ package struct ConnectionTemplate: Sendable, Equatable {
     settings.version = String(hexadecimal(digest).prefix(16))
   }
 
+  /// The setting by which an app hears how much it is to log.
+  package static let logLevel: String = "deviceAdvanced.traceLevel"
+  private static let levelMark = "level-"
+
+  /// The settings of a template, or none, with a level of the log that an operator set for one device.
+  static func settings(
+    _ settings: ApplicationSettings?, logLevel level: String
+  ) -> ApplicationSettings {
+    var settings = settings ?? ApplicationSettings()
+    settings.values[logLevel] = .text(level)
+    let digest = SHA256Digest.hash(settings.json)
+    settings.version = levelMark + String(hexadecimal(digest).prefix(16))
+    return settings
+  }
+
+  /// Whether settings of this version had such a level.
+  static func isOfLevel(_ version: String) -> Bool { version.hasPrefix(levelMark) }
+
   package func matches(package: String, login: Login) -> Bool {
     isAutomatic && (self.package ?? package) == package && (self.login ?? login) == login
   }

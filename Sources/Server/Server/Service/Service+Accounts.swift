@@ -151,6 +151,12 @@ extension Service {
     return try accounts.assign(template, to: owner)
   }
 
+  /// Says how much the app of a device logs; nil: what its template says.
+  func setLogLevel(_ level: String?, of owner: Owner) throws(ServerError) -> RegisteredDevice {
+    defer { handOut() }
+    return try accounts.setLogLevel(level, of: owner)
+  }
+
   /// Notes what a device says about the order to wipe itself. Throws `badRequest` where the receipt is
   /// not that of the order.
   package func take(

@@ -38,6 +38,8 @@ package struct RegisteredDevice: Sendable, Equatable {
   package var subscription: String?
   /// The synchronization parameters of the subscription as JSON.
   package var parameters: String = "[]"
+  /// How much its app logs, as an operator wants it; nil: what its template says.
+  package var logLevel: String?
   package var state: State = .active
   /// Why it is locked or wiped, for its user.
   package var reason: String = ""

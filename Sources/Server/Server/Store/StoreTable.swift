@@ -77,7 +77,7 @@ package struct StoreTable: Sendable, Equatable {
       texts: [
         "user", "device", "incarnation", "model", "hardware", "system", "library", "cursors",
         "state", "reason", "receipt", "template", "subscription", "parameters", "application",
-        "properties", "proof",
+        "properties", "proof", "log_level",
       ]),
     StoreTable(
       "payload", integers: ["number", "moment"], texts: ["user", "device", "content"]),

@@ -9,15 +9,16 @@ enum AdminCommand: Subcommand {
   static let name = "admin"
   static let summary = "see and decide what the control center of a server has"
   static let verbs = [
-    "overview", "operations", "operation", "retry", "release", "discard", "withdraw", "causes",
-    "devices", "device", "rejected", "why", "reload", "audit",
+    "overview", "operations", "operation", "retry", "release", "discard", "restore", "withdraw",
+    "causes", "outcomes", "decide", "devices", "device", "keys", "rejected", "why", "reload",
+    "audit",
   ]
   static let operands = "<what> --data <folder> [options]"
   static let options =
     AdminDoor.options + [
       CommandOption("id", "<id>", "the operation; its first letters are enough"),
       CommandOption(
-        "state", "<state>", "with operations: open, waiting, accepted, refused, unknown"),
+        "state", "<state>", "with operations: open, waiting, accepted, refused, unknown, discarded"),
       CommandOption("user-of", "<user>", "of this user of the app"),
       CommandOption("device", "<device>", "of this device"),
       CommandOption("entity", "<entity>", "of this entity"),
@@ -28,7 +29,15 @@ enum AdminCommand: Subcommand {
         "set", "<attribute=value>", "with release: a corrected value; may be repeated"),
       CommandOption("empty", "<attribute>", "with release: this value is empty; may be repeated"),
       CommandOption("values", nil, "with operation: show the values of business rows"),
-      CommandOption("verb", "<verb>", "with device: lock, unlock, wipe, signOut or forget"),
+      CommandOption(
+        "verb", "<verb>",
+        "with device: lock, unlock, signOut, wipe, logLevel or unregister; with decide: accepted, refused or again"
+      ),
+      CommandOption(
+        "level", "<level>",
+        "with logLevel: debug, info, warn or error; left out, what the template says"),
+      CommandOption(
+        "with-pending", nil, "with wipe: also destroy changes that were not sent"),
       CommandOption("reason", "<text>", "why; kept in the audit log"),
       CommandOption("message", "<text>", "a word to the user of the device"),
       CommandOption("dry-run", nil, "only say what would happen"),
@@ -38,8 +47,11 @@ enum AdminCommand: Subcommand {
   static let discussion = """
     overview, operations, operation, causes, devices, rejected, why and audit show something; with
     --json it is the answer of the admin API. release corrects values of a refused operation and lets
-    its device send it again; retry sends it as it is; discard cancels it; withdraw takes back what the
-    device has not done yet. retry and discard without --id need --cause. device decides about a device.
+    its device send it again; retry sends it as it is; discard cancels it; restore brings a discarded
+    one back as it was; withdraw takes back what the device has not done yet. retry and discard without
+    --id need --cause. device decides about a device.
+    outcomes lists operations of which nobody knows whether they were performed, with what was asked and
+    found; decide says what became of one. keys changes the keys that seal tokens.
     Without --server the command goes through the socket in the data folder, and needs no password.
     With --server and --operator it logs in; the password is read from --password-file or the terminal.
 
@@ -57,7 +69,7 @@ enum AdminCommand: Subcommand {
     let door = try AdminDoor(arguments)
     let answer: JSONNode
     switch verb {
-    case "overview", "causes", "rejected": answer = try await door.ask(.get, verb)
+    case "overview", "causes", "rejected", "outcomes": answer = try await door.ask(.get, verb)
     case "operations", "devices", "audit":
       answer = try await door.ask(.get, verb, query: try filter(arguments, verb))
     case "why":
@@ -72,9 +84,11 @@ enum AdminCommand: Subcommand {
       let id = try await id(arguments, door)
       answer = try await door.ask(
         .get, "operations/\(id)", query: ["values": arguments.flag("values") ? "1" : nil])
-    case "retry", "release", "discard", "withdraw":
+    case "retry", "release", "discard", "restore", "withdraw":
       answer = try await decide(verb, arguments, door)
     case "device": answer = try await decideDevice(arguments, door)
+    case "decide": answer = try await decideOutcome(arguments, door)
+    case "keys": answer = try await changeKeys(arguments, door)
     default: answer = try await reload(arguments, door)
     }
     if arguments.flag("json") {
@@ -171,17 +185,63 @@ enum AdminCommand: Subcommand {
     let verb = try arguments.required("verb", "lock")
     let user = try arguments.required("user-of", "nancy")
     let device = try arguments.required("device", "3fa9…")
-    if verb == "wipe" { try ask("The device \(device) destroys its data.", arguments) }
+    switch verb {
+    case "wipe": try ask("The device \(device) destroys its data.", arguments)
+    case "unregister", "forget":
+      try ask("The device \(device) leaves the register; its user must log in again.", arguments)
+    default: break
+    }
     var writer = JSONWriter()
     writer.beginObject()
     writer.field("verb", verb)
     writer.field("reason", try arguments.required("reason", "\"lost\""))
     if arguments.flag("dry-run") { writer.field("dryRun", true) }
+    if let level = try arguments.value("level") { writer.field("level", level) }
+    if arguments.flag("with-pending") { writer.field("withPending", true) }
     if verb == "wipe", let password = door.password { writer.field("password", password) }
     writer.endObject()
     let parts = [user, device].map { PercentEncoding.encode($0) }
     return try await door.ask(
       .post, "devices/\(parts[0])/\(parts[1])", body: writer.bytes)
+  }
+
+  private static func decideOutcome(
+    _ arguments: Arguments, _ door: AdminDoor
+  ) async throws -> JSONNode {
+    let part = try arguments.required("id", "3fa9")
+    let verb = try arguments.required("verb", "accepted")
+    let open = try await door.ask(.get, "outcomes")["operations"]?.array ?? []
+    let found = open.compactMap { $0["id"]?.string }.filter { $0.hasPrefix(part) }
+    guard found.count == 1, let id = found.first else {
+      throw CommandError(
+        "\(found.count) operations of unknown outcome have an id that begins with \"\(part)\"",
+        hint: "`ferry admin outcomes` shows all ids.")
+    }
+    if verb == "again" {
+      try ask("The operation is performed once more, and may be there twice.", arguments)
+    }
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("verb", verb)
+    writer.field("reason", try arguments.required("reason", "\"asked the warehouse\""))
+    if let key = try arguments.value("key") { writer.field("key", key) }
+    if let message = try arguments.value("message") { writer.field("message", message) }
+    if arguments.flag("dry-run") { writer.field("dryRun", true) }
+    writer.endObject()
+    return try await door.ask(.post, "outcomes/\(id)", body: writer.bytes)
+  }
+
+  private static func changeKeys(
+    _ arguments: Arguments, _ door: AdminDoor
+  ) async throws -> JSONNode {
+    try ask("The keys that seal tokens are changed.", arguments)
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("reason", try arguments.required("reason", "\"once a year\""))
+    if arguments.flag("dry-run") { writer.field("dryRun", true) }
+    if let password = door.password { writer.field("password", password) }
+    writer.endObject()
+    return try await door.ask(.post, "keys", body: writer.bytes)
   }
 
   private static func reload(_ arguments: Arguments, _ door: AdminDoor) async throws -> JSONNode {

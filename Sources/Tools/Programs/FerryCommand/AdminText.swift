@@ -10,6 +10,16 @@ enum AdminText {
       list(node["causes"], none: "nothing that was refused waits for anybody") { one in
         "\(shown(one["operations"]))  \(shown(one["cause"]))  (for example \(shown(one["example"])))"
       }
+    case "outcomes":
+      list(node["operations"], none: "the outcome of every operation is known") { one in
+        var lines = [
+          "\(shown(one["id"]))  \(shown(one["kind"])) \(shown(one["entity"])) \(shown(one["key"])), "
+            + "\(shown(one["user"])) on \(shown(one["device"]))",
+          "  asked  \(shown(one["sent"]))", "  reason \(shown(one["reason"]))",
+        ]
+        lines += (one["candidates"]?.array ?? []).map { "  found  \(shown($0))" }
+        return lines.joined(separator: "\n")
+      }
     case "devices":
       list(node["devices"], none: "there is no such device") { one in
         "\(shown(one["user"]))  \(shown(one["device"]))  \(shown(one["state"]))  silent for "
@@ -45,7 +55,9 @@ enum AdminText {
         + shown(one["device"])
       if one["cause"] != nil { line += "  \(shown(one["cause"]))" }
       if let decision = one["correction"] {
-        line += "  [\(shown(decision["verb"])) \(shown(decision["state"]))]"
+        line +=
+          "  [\(shown(decision["verb"])) \(shown(decision["state"])) by "
+          + "\(shown(decision["by"])): \(shown(decision["reason"]))]"
       }
       return line
     }
