@@ -65,16 +65,20 @@ public struct Router: Sendable {
 
   /// Asks no other thread either.
   func metrics() -> HTTPResponse {
+    HTTPResponse(
+      status: 200, headers: ["Content-Type": MetricsText.contentType],
+      body: .bytes(Array(MetricsText(metricFamilies).text.utf8)))
+  }
+
+  /// From memory alone, on any thread.
+  var metricFamilies: [MetricFamily] {
     let entries = packages.map { served in
-      MetricsText.Entry(
+      MetricFamilies.Entry(
         package: served.package.id, state: served.service.meter.reading,
         isLoaded: served.service.pulse.isLoaded, isTroubled: !served.service.pulse.report.isWell,
         rejectedRows: served.service.pulse.rejectedRows)
     }
-    let text = MetricsText(entries, refusals: meter.refusals, now: world.clock.moment).text
-    return HTTPResponse(
-      status: 200, headers: ["Content-Type": MetricsText.contentType],
-      body: .bytes(Array(text.utf8)))
+    return MetricFamilies(entries, refusals: meter.refusals, now: world.clock.moment).all
   }
 
   // Sessions.

@@ -99,6 +99,11 @@ public final class ServerHost: Sendable {
   /// Any thread.
   public func tell(troubles: [String: String]) { meter.troubles = troubles }
 
+  /// What `/metrics` says, for who sends it elsewhere; nothing while no package is served.
+  ///
+  /// Any thread, and at once.
+  package var metrics: [MetricFamily] { router?.metricFamilies ?? [] }
+
   /// Looks at users again whose records may have changed, in each package.
   public func recordsChanged() async {
     for host in state.withLock({ $0.hosts.compactMap(\.host) }) { await host.recordsChanged() }

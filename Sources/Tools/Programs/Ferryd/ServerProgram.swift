@@ -128,6 +128,12 @@ enum ServerProgram {
             await spans.run(log) { await parts.wait(for: $0) }
           }
         }
+        if let collector = settings.collector {
+          let metrics = MetricExport(collector, every: settings.collectorInterval, world)
+          Task(executorPreference: server.executor) {
+            await metrics.run(log, { parts.server.metrics }) { await parts.wait(for: $0) }
+          }
+        }
         do throws(HTTPServerError) {
           try server.listenLocally(in: settings.folder, as: Folder.socketName)
         } catch {

@@ -88,8 +88,10 @@ extension Settings {
       ),
       CommandOption(
         "otlp", "URL",
-        "send spans of traced requests to this OpenTelemetry collector over OTLP/HTTP, such as "
-          + "http://127.0.0.1:4318 (default: none)"),
+        "send spans of traced requests, and metrics, to this OpenTelemetry collector over OTLP/HTTP, "
+          + "such as http://127.0.0.1:4318 (default: none)"),
+      CommandOption(
+        "otlp-interval", "SECONDS", "how often metrics are sent to the collector (default 60)"),
       CommandOption(
         "comparison-hour", "N",
         "the hour (UTC) at which all rows are compared with the business database each night, slice by "

@@ -39,8 +39,10 @@ struct Settings {
   let connections: Int
   /// Nil: as many as the server thinks right.
   let connectionsPerAddress: Int?
-  /// Where spans are sent; nil: nowhere.
+  /// Where spans and metrics are sent; nil: nowhere.
   let collector: String?
+  /// How often metrics are sent there.
+  let collectorInterval: Duration
   /// Addresses of proxies whose `X-Forwarded-For` is believed.
   let proxies: Set<String>
   /// Addresses of proxies that begin each connection with the PROXY protocol. Fields of HTTP are then
@@ -180,6 +182,15 @@ struct Settings {
       throw UsageError(
         "--otlp is not the address of a collector", hint: "Write http://HOST:4318 or https://….")
     }
+    let interval = try arguments.value("otlp-interval")
+    if interval != nil, collector == nil {
+      throw UsageError("--otlp-interval needs --otlp", hint: "Name the collector too.")
+    }
+    guard let seconds = Int64(interval ?? "60"), (1...86_400).contains(seconds) else {
+      throw UsageError(
+        "--otlp-interval is not a number of seconds", hint: "Write a number from 1 to 86400.")
+    }
+    collectorInterval = .seconds(seconds)
     guard let lanes = Int(try arguments.value("replay-connections") ?? "4"),
       (1...16).contains(lanes)
     else {

@@ -1,5 +1,3 @@
-import FerryHTTP
-import FerryHTTPClient
 import FerryJSON
 import FerryWorld
 import Synchronization
@@ -12,8 +10,7 @@ final class SpanExport: SpanReceiver {
   private static let batch = 512
   private static let interval: Duration = .seconds(1)
 
-  private let address: String
-  private let transport: any Transport
+  private let collector: Collector
   private let state = Mutex(State())
 
   private struct State {
@@ -22,10 +19,7 @@ final class SpanExport: SpanReceiver {
   }
 
   /// `address` as OpenTelemetry's exporters take it, such as `http://collector:4318`.
-  init(_ address: String, _ transport: any Transport = SystemTransport.make()) {
-    self.address = (address.hasSuffix("/") ? String(address.dropLast()) : address) + "/v1/traces"
-    self.transport = transport
-  }
+  init(_ address: String) { collector = Collector(address, "v1/traces") }
 
   func receive(_ span: Span) {
     state.withLock { state in
@@ -45,10 +39,11 @@ final class SpanExport: SpanReceiver {
       while case let batch = state.withLock({ Array($0.spans.prefix(SpanExport.batch)) }),
         !batch.isEmpty
       {
-        if let failure = await send(batch) {
+        if let failure = await collector.send(SpanExport.body(batch)) {
           if !isAway {
             log.warn(
-              "spans cannot be sent to the collector", ("address", address), ("reason", failure))
+              "spans cannot be sent to the collector", ("address", collector.address),
+              ("reason", failure))
           }
           isAway = true
           break
@@ -60,27 +55,11 @@ final class SpanExport: SpanReceiver {
         }
         if isAway {
           log.info(
-            "spans are sent to the collector again", ("address", address),
+            "spans are sent to the collector again", ("address", collector.address),
             ("dropped", String(dropped)))
         }
         isAway = false
       }
-    }
-  }
-
-  /// nil where the collector took them. What it refuses for good is dropped.
-  private func send(_ spans: [Span]) async -> String? {
-    let request = TransportRequest(
-      url: address, method: .post, headers: ["Content-Type": "application/json"],
-      body: SpanExport.body(spans),
-      deadlines: TransportDeadlines(connect: .seconds(5), total: .seconds(10)))
-    do throws(TransportError) {
-      let response = try await transport.send(request)
-      _ = try await response.body.collect()
-      let isTransient = [429, 502, 503, 504].contains(response.status)
-      return isTransient ? "it answered \(response.status)" : nil
-    } catch {
-      return error.message
     }
   }
 
@@ -91,18 +70,11 @@ final class SpanExport: SpanReceiver {
     writer.key("resourceSpans")
     writer.array([spans]) { writer, spans in
       writer.beginObject()
-      writer.key("resource")
-      writer.beginObject()
-      writer.key("attributes")
-      attributes(["service.name": "ferryd"], &writer)
-      writer.endObject()
+      Collector.writeResource(to: &writer)
       writer.key("scopeSpans")
       writer.array([spans]) { writer, spans in
         writer.beginObject()
-        writer.key("scope")
-        writer.beginObject()
-        writer.field("name", "ferry")
-        writer.endObject()
+        Collector.writeScope(to: &writer)
         writer.key("spans")
         writer.array(spans) { writer, span in write(span, &writer) }
         writer.endObject()
@@ -126,7 +98,8 @@ final class SpanExport: SpanReceiver {
     writer.field("startTimeUnixNano", String(start))
     writer.field("endTimeUnixNano", String(start + length))
     writer.key("attributes")
-    attributes(span.attributes, &writer)
+    let sorted = span.attributes.sorted { $0.key < $1.key }
+    Collector.write(sorted.map { (name: $0.key, value: $0.value) }, to: &writer)
     writer.key("status")
     writer.beginObject()
     if let failure = span.failure {
@@ -135,17 +108,5 @@ final class SpanExport: SpanReceiver {
     }
     writer.endObject()
     writer.endObject()
-  }
-
-  private static func attributes(_ attributes: [String: String], _ writer: inout JSONWriter) {
-    writer.array(attributes.sorted { $0.key < $1.key }) { writer, attribute in
-      writer.beginObject()
-      writer.field("key", attribute.key)
-      writer.key("value")
-      writer.beginObject()
-      writer.field("stringValue", attribute.value)
-      writer.endObject()
-      writer.endObject()
-    }
   }
 }
