@@ -46,6 +46,7 @@ func tests(
 //   kit      ground
 //   oData    ground, kit
 //   server   ground, kit, FerryModel and FerryWire of circle
+//   offline  ground, kit, circle, oData, server
 //   tools    all but samples and proof; `ferry` also the simulation
 //   proof    all but tools and samples
 
@@ -226,6 +227,21 @@ let server: [Target] = [
     ]),
 ]
 
+// Offline: the device and the server in one process, for apps without a server (Decision 0154).
+let offline: [Target] = [
+  // A server in this process, and the way to it without a socket.
+  module(
+    "FerryLocalServer", "Offline/LocalServer",
+    ["FerryServer", "FerryHTTP", "FerryHTTPClient", "FerryWorld"]),
+  // A service of OData offline in the app.
+  module(
+    "FerryODataOffline", "Offline/ODataOffline",
+    [
+      "FerryLocalServer", "Ferry", "FerryServer", "FerrySQLiteStore", "FerryConnector",
+      "FerryODataConnector", "FerryModel", "FerryHTTPClient", "FerryJSON", "FerryWorld",
+    ]),
+]
+
 // Tools: a model in, Swift out; and the programs.
 let tools: [Target] = [
   module("FerryArguments", "Tools/Arguments", ["FerryModel"]),
@@ -300,8 +316,8 @@ let proof: [Target] = [
     "FerryTestKit", "Proof/TestKit",
     [
       "Ferry", "FerryServer", "FerrySQLiteStore", "FerryConnector", "FerryMemoryConnector",
-      "FerryModel", "FerryJSON", "FerryWire", "FerryHTTP", "FerryHTTPClient", "FerryWorld",
-      "FerrySQLite",
+      "FerryLocalServer", "FerryModel", "FerryJSON", "FerryWire", "FerryHTTP", "FerryHTTPClient",
+      "FerryWorld", "FerrySQLite",
     ]),
   // The trait for simulated tests; apart, so that no app compiles Testing for its previews.
   module("FerryTesting", "Proof/Testing", ["FerryTestKit"]),
@@ -382,6 +398,13 @@ let testTargets: [Target] = [
       "FerryGenerator", "FerryModel", "FerryOData", "FerryODataBatch", "FerryHTTP",
       "FerryHTTPClient", "FerryWorld",
     ]),
+  tests(
+    "FerryODataOfflineTests", "ODataOfflineTests",
+    [
+      "FerryODataOffline", "FerryODataConnector", "FerryODataService", "FerryOData",
+      "FerryODataAddress", "FerryConnector", "FerryLocalServer", "Ferry", "FerryModel",
+      "FerryHTTP", "FerryHTTPClient", "FerryJSON", "FerryWorld",
+    ], plugins: ["FerryPlugin"]),
   tests(
     "FerryRESTConnectorTests", "RESTConnectorTests",
     [
@@ -479,7 +502,8 @@ let clientLibraries: [Target] = [
 ]
 
 var targets =
-  clientLibraries + ground + circle + kit + oData + server + tools + proof + samples + testTargets
+  clientLibraries + ground + circle + kit + oData + server + offline + tools + proof + samples
+  + testTargets
 var products: [Product] = [
   .library(name: "Ferry", targets: ["Ferry"]),
   .library(name: "FerryReference", targets: ["FerryReference"]),
@@ -494,6 +518,7 @@ var products: [Product] = [
   .library(name: "FerryODataCache", targets: ["FerryODataCache"]),
   .library(name: "FerryHTTPClient", targets: ["FerryHTTPClient", "FerryHTTP"]),
   .library(name: "FerryODataClient", targets: ["FerryODataClient"]),
+  .library(name: "FerryODataOffline", targets: ["FerryODataOffline"]),
   .library(name: "FerryODataConnector", targets: ["FerryODataConnector", "FerryConnector"]),
   .library(name: "FerryRESTConnector", targets: ["FerryRESTConnector", "FerryConnector"]),
   .library(name: "FerryPreferences", targets: ["FerryPreferences"]),

@@ -14,7 +14,7 @@ enum StreetRules {
     }
   }
 
-  private static let ships: Set = ["ground", "circle", "kit", "oData", "server"]
+  private static let ships: Set = ["ground", "circle", "kit", "oData", "server", "offline"]
   private static let all: Set = ships.union(["tools", "proof", "samples", "tests"])
 
   static let streets: [String: Street] = [
@@ -30,6 +30,8 @@ enum StreetRules {
         "FerryModel", "FerryWire", "FerryOData", "FerryODataAddress", "FerryODataBatch",
         "FerryODataClient", "FerryODataService",
       ]),
+    // The device and the server in one process (0154).
+    "offline": Street("Sources/Offline", ["ground", "circle", "kit", "oData", "server"]),
     "tools": Street("Sources/Tools", ships, and: ["FerrySimulation"]),
     "proof": Street("Sources/Proof", ships.union(["libraries"])),
     "samples": Street("Samples", ships.union(["proof"])),
@@ -40,7 +42,8 @@ enum StreetRules {
   static let lists: [String: String] = [
     "clientLibraries": "libraries", "serverLibraries": "libraries", "ground": "ground",
     "circle": "circle", "kit": "kit", "oData": "oData", "server": "server",
-    "linuxServer": "server", "tools": "tools", "linuxTools": "tools", "proof": "proof",
+    "linuxServer": "server", "offline": "offline", "tools": "tools", "linuxTools": "tools",
+    "proof": "proof",
     "linuxProof": "proof", "samples": "samples", "linuxSamples": "samples",
     "testTargets": "tests", "linuxTests": "tests",
   ]

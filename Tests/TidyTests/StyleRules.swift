@@ -89,6 +89,8 @@ enum StyleRules {
     "Sources/Kit/Registration", "Sources/Server/Push",
     // Keeps to the requests per second that a service allows.
     "Sources/Server/Connectors/REST",
+    // Waits for device and server in one process.
+    "Sources/Offline/ODataOffline",
   ]
 
   static func bareTasks(in file: SourceFile) -> [Violation] {

@@ -39,7 +39,7 @@ public struct ConnectionProfile: Sendable, Equatable {
       && left.secrets == right.secrets
   }
 
-  func check() throws(FerryError) { try check(server) }
+  package func check() throws(FerryError) { try check(server) }
 
   /// Without a scheme each system guesses another one.
   func check(_ server: String) throws(FerryError) {

@@ -1,6 +1,7 @@
 public import Ferry
 import FerryConnector
 import FerryHTTPClient
+import FerryLocalServer
 public import FerryMemoryConnector
 public import FerryModel
 import FerrySQLiteStore
@@ -33,8 +34,7 @@ public final class TestServer: Sendable {
   let rules: TestRules
   let doubts: TestDoubts
   private let gate: TestGate
-  let hosting: TestHosting
-  var host: PackageHost { hosting.host }
+  let hosting: LocalHosting
   let users: TestUsers
   private let templates = Templates()
   let network: TestNetwork
@@ -88,12 +88,14 @@ public final class TestServer: Sendable {
         hint: "The tests need a temporary folder that they may write.", cause: error)
     }
     let doorkeeper = Doorkeeper(users, templates: templates, world: world)
-    hosting = try await TestHosting { () async throws(ServerError) in
-      try await PackageHost.start(
-        package, folder: folder.appending(path: "server").path, doorkeeper: doorkeeper,
-        world: world, limits: limits
-      ) { TestConnector(business, doubts, gate) }
-    }
+    do throws(ServerError) {
+      hosting = try await LocalHosting(SystemClock()) { () async throws(ServerError) in
+        try await PackageHost.start(
+          package, folder: folder.appending(path: "server").path, doorkeeper: doorkeeper,
+          world: world, limits: limits
+        ) { TestConnector(business, doubts, gate) }
+      }
+    } catch { throw TestServer.error(error) }
     network = TestNetwork(hosting)
     await reload()
   }

@@ -12,6 +12,11 @@ struct EntityForm: Sendable {
   let values: [ValueForm]
   /// Whether each attribute is a property of its own.
   let isFlat: Bool
+  /// Which of its rows are read.
+  var scope: RowScope = .all
+
+  /// The name under which the links to later changes are kept: those of a condition are its own.
+  var linkName: String { self.set.name + scope.option }
 
   /// Or the first thing that does not fit.
   static func make(
@@ -113,6 +118,7 @@ struct EntityForm: Sendable {
     return "\(PercentEncoding.encode(set.name))?$select=\(names.joined(separator: ","))"
       + "&$orderby=\(order.joined(separator: ","))"
       + (set.sap.countable ? isOld ? "&$inlinecount=allpages" : "&$count=true" : "")
+      + scope.option
   }
 
   /// Of a complex value the whole.
@@ -137,8 +143,19 @@ struct EntityForm: Sendable {
       terms.append("\(values[position].path.joined(separator: "/")) eq \(edm.literal(version))")
     }
     guard !terms.isEmpty else { return nil }
-    let filter = PercentEncoding.encode(terms.joined(separator: " and "), keeping: "'(),:@!$*;/")
-    return "\(PercentEncoding.encode(set.name))?$filter=\(filter)"
+    return
+      "\(PercentEncoding.encode(set.name))?$filter=\(RowScope.encoded(terms.joined(separator: " and ")))"
+  }
+
+  /// The object with this key, if the condition holds for it; nil where the key is none of the entity.
+  func scopedAddress(
+    _ key: ObjectKey, _ condition: String, _ service: ODataService
+  ) -> String? {
+    guard let own = key.values(of: entity),
+      let address = searchAddress(
+        zip(entity.key, own).map { (position: $0, value: $1) }, service)
+    else { return nil }
+    return address + RowScope.encoded(" and (\(condition))")
   }
 
   // MARK: Rows

@@ -42,6 +42,9 @@ public final class ODataConnection: Sendable {
     /// What the requests of sessions carry, and what the service did not accept.
     var credential: Credential?
     var rejected: Credential?
+    var isUnauthorized = false
+    /// Links to later changes that loads were given, by the name of the form's links.
+    var loadLinks: [String: String] = [:]
     /// Whether the service wants a token with each change.
     var usesCSRF = false
   }
@@ -118,10 +121,17 @@ public final class ODataConnection: Sendable {
     }
   }
 
+  /// The link to what changes after the last load of these rows; nil where it gave none.
+  func loadLink(_ name: String) -> String? { state.withLock { $0.loadLinks[name] } }
+  func keepLoadLink(_ link: String?, of name: String) {
+    state.withLock { $0.loadLinks[name] = link }
+  }
+
   /// A reading was answered 401: the next one begins with another credential.
   func noteRejected() {
     state.withLock { state in
       state.rejected = state.credential
+      state.isUnauthorized = true
       state.service = nil
       state.sessions = [:]
     }
@@ -143,8 +153,44 @@ public final class ODataConnection: Sendable {
     }
     try askForToken(found, session)
     state.withLock { $0.service = found }
-    memory.noteReached(true)
+    noteAccepted()
     return found
+  }
+
+  /// Asks the service for a sign of life. Errors: why there is none. To be called on a thread that may
+  /// block.
+  package func reach() throws(ConnectorError) {
+    do throws(ConnectorError) { try askRoot() } catch {
+      guard isUnauthorized else { throw error }
+      // With another credential.
+      try askRoot()
+    }
+  }
+
+  /// Whether the service did not let the technical user in when it was read last.
+  package var isUnauthorized: Bool { state.withLock { $0.isUnauthorized } }
+
+  private func askRoot() throws(ConnectorError) {
+    let isNew = state.withLock { $0.service == nil }
+    let root = try service().root
+    // The service was asked just now.
+    if isNew { return }
+    let session = try session(of: nil)
+    try Bridge.get { () async -> Result<Void, ConnectorError> in
+      do throws(ODataClientError) {
+        _ = try await session.sendChecked(ODataRequest(root, headers: ["Accept": "*/*"]))
+        return .success(())
+      } catch {
+        if error.isUnauthorized { self.noteRejected() }
+        return .failure(ConnectorError(error))
+      }
+    }
+    noteAccepted()
+  }
+
+  private func noteAccepted() {
+    state.withLock { $0.isUnauthorized = false }
+    memory.noteReached(true)
   }
 
   /// A service that gives a token when it is asked for one wants it with changes.

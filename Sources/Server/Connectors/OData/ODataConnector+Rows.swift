@@ -9,7 +9,7 @@ extension ODataConnector {
     _ scope: LoadScope, from place: LoadPlace?,
     each: (LoadPage) throws(ConnectorError) -> Void, rejected: (RejectedRow) -> Void
   ) throws(ConnectorError) -> LoadEnd {
-    let entities = scope.entities.filter { !$0.isOperation }
+    let entities = scope.entities.filter { !$0.isOperation && self.scope(of: $0) != .none }
     var first = 0
     var from: FeedPlace?
     if let place {
@@ -27,7 +27,8 @@ extension ODataConnector {
       let entity = entities[index]
       let behind = index + 1 < entities.count ? LoadPlace(entities[index + 1].name) : nil
       let form = try requiredForm(of: entity)
-      let reader = FeedReader(FeedLine(try connection.service()), form, from: from)
+      let reader = FeedReader(
+        FeedLine(try connection.service()), form, from: from, tracks: !compares)
       from = nil
       try chunks(reader) { chunk throws(ConnectorError) in
         var images: [RowImage] = []
@@ -38,6 +39,8 @@ extension ODataConnector {
           chunk.isLast ? behind : chunk.place.map { LoadPlace("\(entity.name)\n\($0.text)") }
         if !images.isEmpty { try each(LoadPage(entity: entity, rows: images, next: next)) }
       }
+      guard !compares else { continue }
+      connection.keepLoadLink(Bridge.wait({ await reader.deltaLink }), of: form.linkName)
     }
     return LoadEnd(isComplete: true, isSnapshot: false)
   }
@@ -83,22 +86,30 @@ extension ODataConnector {
     var hints: [ChangeHint] = []
     do throws(ConnectorError) {
       for entity in package.entities
-      where !entity.isOperation && followed?.contains(entity.name) ?? true {
+      where !entity.isOperation && scope(of: entity) != .none
+        && followed?.contains(entity.name) ?? true
+      {
         let form = try requiredForm(of: entity)
-        if let link = given[form.set.name], let found = try changes(at: link, form) {
+        let known = given[form.linkName] ?? connection.loadLink(form.linkName)
+        if let link = known, let found = try changes(at: link, form) {
           hints += ODataConnector.hints(found, entity)
           if let next = found.link {
-            links[form.set.name] = next
+            links[form.linkName] = next
             lostLinks[entity.name] = nil
             continue
           }
         }
+        guard compares else {
+          connection.keepLoadLink(nil, of: form.linkName)
+          hints.append(.entity(entity.name))
+          continue
+        }
         if let link = try compare(form) {
-          links[form.set.name] = link
+          links[form.linkName] = link
           // What was changed before the link was given only a load can bring.
           hints.append(.entity(entity.name))
         }
-        connection.track(form.set.name, links[form.set.name] != nil)
+        connection.track(form.set.name, links[form.linkName] != nil)
       }
     } catch {
       comparison.abandon()
@@ -136,7 +147,8 @@ extension ODataConnector {
   private func compare(_ form: EntityForm) throws(ConnectorError) -> String? {
     let line = FeedLine(try connection.service())
     let tracks = lostLinks[form.entity.name, default: 0] < ODataConnector.lostLinkLimit
-    if tracks, let link = Bridge.wait({ await line.newestLink(form) }) {
+    // Those links know no condition.
+    if tracks, form.scope == .all, let link = Bridge.wait({ await line.newestLink(form) }) {
       comparison.forget(form.entity)
       return link
     }

@@ -20,8 +20,21 @@ public final class ODataConnector: Connector {
   /// How often in succession the link of a set led nowhere.
   var lostLinks: [String: Int] = [:]
 
-  /// `package`: the model whose entities name the sets.
-  public init(_ connection: ODataConnection, package: Package) {
+  /// Of each set the rows that are read; nil: all rows of all sets.
+  private let scopes: [String: RowScope]?
+  /// Whether sets without links to changes are compared; else each look asks for a load of them.
+  let compares: Bool
+
+  /// `package`: the model whose entities name the sets. `queries`: the rows that are read; of a set that
+  /// none of them names no row is read, and none is kept. Nil: all rows of all sets. `compares`: whether
+  /// changes of others are found by comparing all rows, where the service does not name them. Who looks
+  /// seldom needs no comparison: a load costs as many requests, and nothing is remembered for it.
+  public init(
+    _ connection: ODataConnection, package: Package, defining queries: [DefiningQuery]? = nil,
+    compares: Bool = true
+  ) {
+    self.compares = compares
+    scopes = queries.map { RowScope.scopes(of: $0) }
     self.connection = connection
     self.package = package.served
     sideBySide = SideBySide(connection.requests)
@@ -41,7 +54,7 @@ public final class ODataConnector: Connector {
           cure: "Leave the attribute out of the model.")
       }
       if case .failure(let misfit) = EntityForm.make(entity, metadata) { return misfit.mismatch }
-      return nil
+      return scope(of: entity).mismatch(of: entity, in: metadata)
     }
   }
 
@@ -63,7 +76,7 @@ public final class ODataConnector: Connector {
     guard !group.isEmpty else { return .done([], touched: []) }
     do throws(ConnectorError) {
       var work = ChainWork(group, try desk().acting(for: group))
-      return work.perform()
+      return scoped(work.perform())
     } catch {
       return .notDone(reason: error.description)
     }
@@ -74,7 +87,8 @@ public final class ODataConnector: Connector {
   ) -> [PerformResult] {
     do throws(ConnectorError) {
       let desk = try desk()
-      return sideBySide.perform(groups, while: { goesOn() && !self.isUnreachable }) { group in
+      let results = sideBySide.perform(groups, while: { goesOn() && !self.isUnreachable }) {
+        group in
         guard !group.isEmpty else { return .done([], touched: []) }
         do throws(ConnectorError) {
           var work = ChainWork(group, try desk.acting(for: group))
@@ -83,6 +97,7 @@ public final class ODataConnector: Connector {
           return .notDone(reason: error.description)
         }
       }
+      return results.map(scoped)
     } catch {
       return [.notDone(reason: error.description)]
     }
@@ -104,8 +119,9 @@ public final class ODataConnector: Connector {
   private func form(of entity: Entity) -> EntityForm? {
     if let known = forms[entity.name], known.entity == entity { return known }
     guard let metadata = try? connection.service().metadata,
-      case .success(let form) = EntityForm.make(entity, metadata)
+      case .success(var form) = EntityForm.make(entity, metadata)
     else { return nil }
+    form.scope = scope(of: entity)
     forms[entity.name] = form
     return form
   }
@@ -124,6 +140,22 @@ public final class ODataConnector: Connector {
   }
 
   // MARK: Rows
+
+  func scope(of entity: Entity) -> RowScope { scopes.map { $0[entity.table] ?? .none } ?? .all }
+
+  /// A row that was written and is outside of what is read is none. Where the service cannot be asked
+  /// now, the next look does.
+  private func scoped(_ result: PerformResult) -> PerformResult {
+    guard scopes != nil, case .done(let outcomes, let touched) = result else { return result }
+    return .done(
+      outcomes,
+      touched: touched.map { image in
+        guard image.values != nil, let entity = package.entity(named: image.entity),
+          scope(of: entity) != .all
+        else { return image }
+        return (try? read(entity, keys: [image.key]))?.first ?? image
+      })
+  }
 
   public func read(_ entity: Entity, keys: [ObjectKey]) throws(ConnectorError) -> [RowImage] {
     guard !entity.isOperation else {

@@ -142,9 +142,24 @@ struct RequestDesk: Sendable {
   private static let readings = 2
 
   /// One after the other; throws where one cannot be read at present.
+  ///
+  /// A row for which the condition of the form does not hold is none.
   func read(_ form: EntityForm, _ keys: [ObjectKey]) throws(ConnectorError) -> [RowImage] {
     var images: [RowImage] = []
     for key in keys {
+      switch form.scope {
+      case .all: break
+      case .none:
+        images.append(RowImage(entity: form.entity.name, key: key, values: nil))
+        continue
+      case .filtered(let condition):
+        let found = try form.scopedAddress(key, condition, service).map {
+          address throws(ConnectorError) in try find(form, at: address, limit: 1)
+        }
+        images.append(
+          found?.first ?? RowImage(entity: form.entity.name, key: key, values: nil))
+        continue
+      }
       switch readPatiently(form, key) {
       case .there(_, let image): images.append(image)
       case .absent:
@@ -160,7 +175,13 @@ struct RequestDesk: Sendable {
     _ form: EntityForm, _ wanted: [(position: Int, value: AttributeValue)]
   ) throws(ConnectorError) -> [RowImage] {
     guard let address = form.searchAddress(wanted, service) else { return [] }
-    let (service, limit) = (service, 100)
+    return try find(form, at: address, limit: 100)
+  }
+
+  private func find(
+    _ form: EntityForm, at address: String, limit: Int
+  ) throws(ConnectorError) -> [RowImage] {
+    let service = service
     return try Bridge.get { () async -> Result<[RowImage], ConnectorError> in
       do throws(ODataClientError) {
         var found: [RowImage] = []
@@ -181,7 +202,9 @@ struct RequestDesk: Sendable {
   ) throws(ConnectorError) -> [AttributeValue]? {
     guard let form = forms(entity), !values.contains(.null) else { return nil }
     if positions == entity.key {
-      return try read(form, [ObjectKey(values)]).first?.values
+      var whole = form
+      whole.scope = .all
+      return try read(whole, [ObjectKey(values)]).first?.values
     }
     return try find(form, Array(zip(positions, values))).first?.values
   }

@@ -32,15 +32,17 @@ struct ConnectionHosts: Sendable {
       ? ReadHost(connector: connector(), of: number, service: service, world: world) : nil
   }
 
-  /// Works until it is stopped.
-  func run(_ load: LoadHost, on loop: (any TaskExecutor)?) -> [Task<Void, Never>] {
+  /// Works until it is stopped. `looks`: whether changes of others are asked for again and again.
+  func run(
+    _ load: LoadHost, looks asksOften: Bool, on loop: (any TaskExecutor)?
+  ) -> [Task<Void, Never>] {
     let (number, replay) = (number, replay)
     var work = [
       Task(executorPreference: loop) {
         await replay.run(load: { load.want(number) }, compare: { load.wantComparison(number) })
       }
     ]
-    if let looks {
+    if let looks, asksOften {
       work.append(
         Task(executorPreference: loop) {
           await looks.run(load: { load.want(number) }, compare: { load.wantComparison(number) })
@@ -48,6 +50,12 @@ struct ConnectionHosts: Sendable {
     }
     if let reads { work.append(Task(executorPreference: loop) { await reads.run() }) }
     return work
+  }
+
+  /// Asks at once what others have changed. Gives whether a load must begin, and why it could not be
+  /// asked. Nothing is done where replay asks by itself.
+  func look() async -> (needsLoad: Bool, failure: String?) {
+    await looks?.lookNow() ?? (false, nil)
   }
 
   func stop() async {

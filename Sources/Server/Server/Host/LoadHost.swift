@@ -44,8 +44,12 @@ public actor LoadHost {
   private struct Waiting {
     let after: Int
     var connections: Set<Int>
-    let continuation: CheckedContinuation<Void, Never>
+    /// Whether one that fails is the end too.
+    let isOnce: Bool
+    let continuation: CheckedContinuation<String?, Never>
   }
+  /// Whether a load that has failed begins again by itself.
+  private let repeats: Bool
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor {
     executor.asUnownedSerialExecutor()
@@ -55,8 +59,9 @@ public actor LoadHost {
   /// all its entities.
   public init(
     connectors: sending [any Connector], service: ServiceHost, package: Package, world: World,
-    scopes: [LoadScope]? = nil, on thread: ThreadExecutor? = nil
+    scopes: [LoadScope]? = nil, on thread: ThreadExecutor? = nil, repeats: Bool = true
   ) {
+    self.repeats = repeats
     let connections = service.rules.connections
     self.scopes =
       scopes.map { [$0] }
@@ -95,12 +100,19 @@ public actor LoadHost {
   }
 
   /// Asks for a load of every connection and returns when they have ended well, or the host was stopped.
-  public func loadNow() async {
+  public func loadNow() async { _ = await load(Set(connectors.indices), isOnce: false) }
+
+  /// Asks for a load of a connection and returns when it has ended, well or not, or the host was
+  /// stopped; gives why it has brought nothing.
+  func loadOnce(_ connection: Int) async -> String? { await load([connection], isOnce: true) }
+
+  private func load(_ connections: Set<Int>, isOnce: Bool) async -> String? {
     await withCheckedContinuation { continuation in
-      guard !isStopped else { return continuation.resume() }
+      guard !isStopped else { return continuation.resume(returning: nil) }
       waiting.append(
-        Waiting(after: begun, connections: Set(connectors.indices), continuation: continuation))
-      for connection in connectors.indices { want(connection) }
+        Waiting(
+          after: begun, connections: connections, isOnce: isOnce, continuation: continuation))
+      for connection in connections { want(connection) }
     }
   }
 
@@ -115,8 +127,19 @@ public actor LoadHost {
     for place in waiting.indices where waiting[place].after < number {
       waiting[place].connections.subtract(read)
     }
-    for waiter in waiting where waiter.connections.isEmpty { waiter.continuation.resume() }
+    for waiter in waiting where waiter.connections.isEmpty {
+      waiter.continuation.resume(returning: nil)
+    }
     waiting.removeAll(where: \.connections.isEmpty)
+  }
+
+  /// The load of this number has brought nothing.
+  private func fail(_ number: Int, _ read: [Int], _ failure: String) {
+    func isOver(_ waiter: Waiting) -> Bool {
+      waiter.isOnce && waiter.after < number && !waiter.connections.isDisjoint(with: read)
+    }
+    for waiter in waiting where isOver(waiter) { waiter.continuation.resume(returning: failure) }
+    waiting.removeAll(where: isOver)
   }
 
   /// The connection that is loaded next.
@@ -166,7 +189,16 @@ public actor LoadHost {
     let report: LoadReport
     let summary: LoadSummary
     do throws(LoadFailure) { (report, summary) = try await self.load(ticket, read) } catch {
-      if case .store(let failure) = error { throw failure }
+      switch error {
+      case .store(let failure):
+        fail(number, read, failure.description)
+        throw failure
+      case .connector(let failure, _): fail(number, read, failure.description)
+      }
+      guard repeats else {
+        loading = []
+        return
+      }
       if connection == nil {
         await executor.sleep(for: .seconds(1))
       } else {
@@ -282,7 +314,7 @@ public actor LoadHost {
   /// Ends after the load that is under way; whoever waits for one is let go.
   public func stop() {
     isStopped = true
-    for waiter in waiting { waiter.continuation.resume() }
+    for waiter in waiting { waiter.continuation.resume(returning: nil) }
     waiting = []
   }
 }

@@ -40,6 +40,17 @@ public actor LookHost {
     }
   }
 
+  private var hasPlace = false
+
+  /// Asks at once, for who works only when asked to and does not call `run`. Gives whether a load must
+  /// begin, and why the business system could not be asked; nil where it was.
+  func lookNow() async -> (needsLoad: Bool, failure: String?) {
+    if !hasPlace { await looker.takePlace() }
+    hasPlace = true
+    let needsLoad = await looker.look(atOnce: true)
+    return (needsLoad, looker.failure)
+  }
+
   /// Returns at once; a question that is under way is waited for by whoever waits for `run`.
   public nonisolated func stop() { isStopped.withLock { $0 = true } }
 }

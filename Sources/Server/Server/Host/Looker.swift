@@ -18,6 +18,8 @@ final class Looker {
   private(set) var breaker = CircuitBreaker()
   /// Whether the connector follows less than all.
   private var isNarrowed = false
+  /// Why the last question came to nothing; nil where it was answered.
+  private(set) var failure: String?
   private var trouble: LastingTrouble
   private var shortfall: LastingTrouble
 
@@ -38,14 +40,19 @@ final class Looker {
   /// Asks the first time; gives whether a load must begin. Changes count from here on: what came before
   /// them the first load brings, or the cursor that the store has kept.
   func begin(isolation: isolated (any Actor)? = #isolation) async -> Bool {
+    await takePlace()
+    let isKnown = cursor != nil
+    return await look() || !isKnown
+  }
+
+  /// Goes on where the store says that the changes of others were followed to.
+  func takePlace(isolation: isolated (any Actor)? = #isolation) async {
     do throws(ServerError) { cursor = try await service.sourceCursor(of: connection) } catch {
       world.log.error("the store failed at the start", ("reason", error.description))
     }
     schedule = await service.comparisonHour().map {
       ComparisonSchedule(hour: $0, now: world.clock.now)
     }
-    let isKnown = cursor != nil
-    return await look() || !isKnown
   }
 
   /// What a cache group reads is not asked for here.
@@ -87,15 +94,20 @@ final class Looker {
     service.pulse.tellBusiness(failure, of: connection)
   }
 
-  /// Asks what others have changed, where it is time for it; gives whether a load must begin.
-  func look(isolation: isolated (any Actor)? = #isolation) async -> Bool {
+  /// Asks what others have changed, where it is time for it; gives whether a load must begin. `atOnce`:
+  /// it is time in any case.
+  func look(
+    atOnce: Bool = false, isolation: isolated (any Actor)? = #isolation
+  ) async -> Bool {
     let now = world.clock.moment
-    if let lastLook, now < lastLook.advanced(by: connector.lookInterval) { return false }
+    if !atOnce, let lastLook, now < lastLook.advanced(by: connector.lookInterval) { return false }
     lastLook = now
+    failure = nil
     let number = await service.beginLook(forRows: connector.looksApart, of: connection)
     let changes: BusinessChanges
     do throws(ConnectorError) { changes = try followedChanges() } catch {
       breaker.note(isReached: !connector.isUnreachable, now)
+      failure = error.description
       tell(error.description)
       await service.failLook(number, of: connection)
       return false
@@ -119,6 +131,7 @@ final class Looker {
       await service.endLook(number, needsLoad: needsLoad, of: connection)
       return needsLoad
     } catch {
+      failure = error.description
       world.log.error("reported changes could not be stored", ("reason", error.description))
       return false
     }

@@ -22,13 +22,15 @@ public struct PackageHost: Sendable {
   /// replays, who loads, who reads big values, and who asks for changes where that takes long; of
   /// several connections for each of them, by its name in the model (nil: the default one). The
   /// tasks that drive them run on `loop` where one is given. `proxies`: addresses of proxies whose
-  /// `X-Forwarded-For` is believed. `cacheGroups`: when what is read. `threads`: those of a server with several packages. Errors: what
-  /// `Service` and the store throw.
+  /// `X-Forwarded-For` is believed. `cacheGroups`: when what is read. `threads`: those of a server with
+  /// several packages. `readsWhenAsked`: the business system is read by `refresh()` alone, not even at
+  /// the start; its connector must look apart. Errors: what `Service` and the store throw.
   package static func start(
     _ package: Package, audit: AuditLog, doorkeeper: Doorkeeper, world: World,
     limits: ServiceLimits = .standard, proxies: Set<String> = [],
     cacheGroups: CacheGroups = CacheGroups(),
     on loop: (any TaskExecutor)? = nil, threads: ServerThreads? = nil,
+    readsWhenAsked: Bool = false,
     store: @escaping @Sendable (Package) throws(ServerError) -> any Store,
     connectors: (_ connection: String?) -> sending any Connector
   ) async throws(ServerError) -> PackageHost {
@@ -78,7 +80,7 @@ public struct PackageHost: Sendable {
     }
     let load = LoadHost(
       connectors: PackageHost.made(names, connectors), service: service, package: package,
-      world: world, on: turn?.load)
+      world: world, on: turn?.load, repeats: !readsWhenAsked)
     let contents = ContentHost(
       connectors: PackageHost.made(names, connectors), service: service, world: world,
       on: threads?.contents)
@@ -87,7 +89,7 @@ public struct PackageHost: Sendable {
     var work: [Task<Void, Never>] = []
     if service.leads {
       work = [Task(executorPreference: loop) { await load.run() }]
-      work += hosts.flatMap { $0.run(load, on: loop) }
+      work += hosts.flatMap { $0.run(load, looks: !readsWhenAsked, on: loop) }
     }
     let served = ServedPackage(package, service, contents, load: { load.want() })
     return PackageHost(
@@ -138,6 +140,30 @@ public struct PackageHost: Sendable {
   /// Reads the business system anew and returns when that is done; without being asked it is read
   /// when it tells of changes.
   public func reload() async { await load.loadNow() }
+
+  /// Asks the business system what has changed and reads it. Returns when everything that was committed
+  /// there before the call is in the cache, the task is cancelled, or the host was stopped. Gives why it could not be asked or
+  /// read; nothing is tried again then. For who serves with `readsWhenAsked`.
+  package func refresh() async throws(ServerError) -> String? {
+    let needed = await service.looksNeeded
+    let isLoaded = try await service.isLoaded()
+    for (number, host) in hosts.enumerated() {
+      let look = await host.look()
+      if let failure = look.failure { return failure }
+      guard look.needsLoad || !isLoaded, !Task.isCancelled else { continue }
+      if let failure = await load.loadOnce(number) { return failure }
+    }
+    while !Task.isCancelled, await !service.isStopped, await !service.isCurrent(needed) {
+      await service.wait(for: PackageHost.refreshStep)
+    }
+    return nil
+  }
+
+  /// How often a refresh looks whether the last rows were read.
+  private static let refreshStep: Duration = .milliseconds(20)
+
+  /// Whether the business system was ever read to its end: before that devices get nothing.
+  package func isLoaded() async throws(ServerError) -> Bool { try await service.isLoaded() }
 
   /// Asks for a comparison of all rows in slices and returns at once; without being asked there is one
   /// each night where changes of others are noted.

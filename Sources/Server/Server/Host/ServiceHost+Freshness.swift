@@ -8,6 +8,12 @@ extension ServiceHost {
     service.endLook(look, needsLoad: needsLoad, of: connection)
   }
 
+  /// The looks that a question of now is about.
+  var looksNeeded: NeededLooks { service.looksNeeded }
+
+  /// Whether the cache holds what such a question is about.
+  func isCurrent(_ needed: NeededLooks) -> Bool { service.isCurrent(needed) }
+
   func failLook(_ look: Int64, of connection: Int) { service.failLook(look, of: connection) }
 }
 

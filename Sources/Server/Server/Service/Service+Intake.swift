@@ -118,6 +118,10 @@ extension Service {
       look, needsLoad: needsLoad, of: connection, unwritten: operations.unwritten)
   }
 
+  /// The looks that a question of now is about, and whether the cache holds what it is about.
+  var looksNeeded: NeededLooks { intake.looksNeeded }
+  func isCurrent(_ needed: NeededLooks) -> Bool { intake.isCurrent(needed) }
+
   /// The business system could not be asked.
   public func failLook(_ look: Int64, of connection: Int = 0) {
     defer { handOut() }
