@@ -508,9 +508,12 @@ var products: [Product] = [
   .library(name: "Ferry", targets: ["Ferry"]),
   .library(name: "FerryReference", targets: ["FerryReference"]),
   .library(name: "FerryOData", targets: ["FerryOData", "FerryODataAddress", "FerryODataBatch"]),
-  .library(name: "FerryTestKit", targets: ["FerryTestKit"]),
+  // With the business system of its server, which a test reads and changes.
+  .library(name: "FerryTestKit", targets: ["FerryTestKit", "FerryMemoryConnector"]),
   .library(name: "FerryTesting", targets: ["FerryTesting"]),
-  // For those who write a connector: what it implements, and the suite that tests it.
+  // For those who write a connector: what it implements, and the suite that tests it. A server for it
+  // is no product: Decision 0152.
+  .library(name: "FerryConnector", targets: ["FerryConnector", "FerryModel"]),
   .library(
     name: "FerryConformance", targets: ["FerryConformance", "FerryConnector", "FerryModel"]),
   .library(name: "FerryVault", targets: ["FerryVault"]),

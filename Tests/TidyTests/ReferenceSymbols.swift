@@ -18,8 +18,8 @@ enum ReferenceSymbols {
     "restart", "status", "size", "getString", "DISCONNECTING", "DONE", "UNKNOWN",
   ]
 
-  /// What the sources declare for apps: types, functions, properties and cases.
-  static func declared(in files: [SourceFile]) -> Set<String> {
+  /// What the sources declare for apps, or for the package: types, functions, properties and cases.
+  static func declared(in files: [SourceFile], for access: String = "public") -> Set<String> {
     let kinds: Set = [
       "func", "var", "let", "case", "struct", "enum", "protocol", "class", "actor", "typealias",
     ]
@@ -27,12 +27,12 @@ enum ReferenceSymbols {
     for file in files {
       var isProtocol = false
       for line in file.text.code {
-        if line.hasPrefix("public protocol") { isProtocol = true }
+        if line.hasPrefix("\(access) protocol") { isProtocol = true }
         if line.hasPrefix("}") { isProtocol = false }
         let words = Token.all(in: [line]).map(\.text)
         guard let first = words.first else { continue }
         let isCase = first == "case" && words.count > 1 && words[1] != "." && words[1] != "let"
-        guard isCase || words.contains("public") || isProtocol else { continue }
+        guard isCase || words.contains(access) || isProtocol else { continue }
         for (place, word) in words.enumerated() where kinds.contains(word) {
           guard words.indices.contains(place + 1) else { continue }
           let name = words[place + 1] == "`" ? place + 2 : place + 1

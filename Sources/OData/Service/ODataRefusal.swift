@@ -1,21 +1,21 @@
-public import FerryOData
+import FerryOData
 import FerryODataAddress
 
 /// Why a request is not answered as it was asked, with the cure.
-public struct ODataRefusal: Error, Sendable, Equatable {
-  public var status: Int
+package struct ODataRefusal: Error, Sendable, Equatable {
+  package var status: Int
   /// A word for programs, such as `preconditionFailed`.
-  public var code: String
+  package var code: String
   /// What happened, and what to do.
-  public var message: String
+  package var message: String
   /// The property or the part of the address that it is about.
-  public var target: String?
-  public var details: [ODataErrorDocument.Detail] = []
-  public var innerError: [String: String] = [:]
+  package var target: String?
+  package var details: [ODataErrorDocument.Detail] = []
+  package var innerError: [String: String] = [:]
   /// Headers of the answer, such as `Retry-After`.
-  public var headers: [String: String] = [:]
+  package var headers: [String: String] = [:]
 
-  public init(_ status: Int, _ code: String, _ message: String, target: String? = nil) {
+  package init(_ status: Int, _ code: String, _ message: String, target: String? = nil) {
     self.status = status
     self.code = code
     self.message = message
@@ -53,7 +53,7 @@ public struct ODataRefusal: Error, Sendable, Equatable {
   }
 
   /// The document that tells it.
-  public var document: ODataErrorDocument {
+  package var document: ODataErrorDocument {
     var document = ODataErrorDocument(code: code, message: message)
     document.target = target
     document.details = details

@@ -1,5 +1,5 @@
-public import FerryHTTP
-public import FerryOData
+import FerryHTTP
+import FerryOData
 import FerryODataAddress
 
 /// Answers requests of OData V4, or V2 where the metadata is of V2, over a source: metadata and rows in,
@@ -7,9 +7,9 @@ import FerryODataAddress
 ///
 /// It knows neither users nor networks. Whoever has looked at a request hands it over with the source
 /// that the caller may see.
-public struct ODataService: Sendable {
-  public let metadata: EdmMetadata
-  public let limits: ODataServiceLimits
+package struct ODataService: Sendable {
+  package let metadata: EdmMetadata
+  package let limits: ODataServiceLimits
   let now: @Sendable () -> EdmDateTimeOffset?
   let uptime: @Sendable () -> Duration
   private let metadataText: [UInt8]
@@ -19,7 +19,7 @@ public struct ODataService: Sendable {
 
   /// `now`: the time for the function of that name. `uptime`: a clock that never jumps, for the bound
   /// of time. Throws `unwritable` where the metadata cannot be written.
-  public init(
+  package init(
     _ metadata: EdmMetadata, limits: ODataServiceLimits = ODataServiceLimits(),
     now: @escaping @Sendable () -> EdmDateTimeOffset? = { nil },
     uptime: @escaping @Sendable () -> Duration
@@ -38,7 +38,7 @@ public struct ODataService: Sendable {
 
   /// The answer to a request. `root` is the absolute address of the service, with a slash at its end;
   /// `rest` what is behind it in the path, as it came. Never throws: what goes wrong is an answer.
-  public func answer(
+  package func answer(
     _ request: HTTPRequest, rest: String, root: String, source: any ODataSource
   ) async -> HTTPResponse {
     await answer(request, rest: rest, root: root, source: source, batch: nil)
@@ -85,7 +85,7 @@ public struct ODataService: Sendable {
   }
 
   /// A refusal as it leaves: in JSON, and in XML to a client of V2 that has not asked for JSON.
-  public static func response(
+  package static func response(
     _ refusal: ODataRefusal, _ version: ODataVersion = .v4, to request: HTTPRequest? = nil
   ) -> HTTPResponse {
     let wanted = (request?.headers.values("Accept") ?? []).joined(separator: ",").lowercased()

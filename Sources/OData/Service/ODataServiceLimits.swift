@@ -1,29 +1,29 @@
 /// The bounds of one request, each with its reason.
-public struct ODataServiceLimits: Sendable {
+package struct ODataServiceLimits: Sendable {
   /// Rows that are read from the source at once: what a feed takes of memory.
-  public var pageRows: Int = 500
+  package var pageRows: Int = 500
   /// Rows that are looked at for a condition in one answer. Behind them a feed ends with the address
   /// of its next page, and what needs all rows is refused.
-  public var scanRows: Int = 100_000
+  package var scanRows: Int = 100_000
   /// Rows that are held to be sorted.
-  public var sortedRows: Int = 20_000
+  package var sortedRows: Int = 20_000
   /// Criteria of one `$orderby`: the values of each are held for each row.
-  public var orderItems: Int = 16
+  package var orderItems: Int = 16
   /// Entities that one answer has inside of others, and rows that are looked at for them.
-  public var expandedRows: Int = 50_000
+  package var expandedRows: Int = 50_000
   /// `$expand` inside `$expand`, and `$levels`.
-  public var expandLevels: Int = 6
+  package var expandLevels: Int = 6
   /// Bytes of a body that are read.
-  public var bodyBytes: Int = 1 << 20
+  package var bodyBytes: Int = 1 << 20
   /// Requests in one batch, and the bytes of their answers, which are held until all are there.
-  public var batchParts: Int = 1_000
-  public var batchBytes: Int = 8 << 20
+  package var batchParts: Int = 1_000
+  package var batchBytes: Int = 8 << 20
   /// How long rows are looked at for one answer.
-  public var patience: Duration = .seconds(30)
+  package var patience: Duration = .seconds(30)
   /// The same for all reads of a batch together.
-  public var batchPatience: Duration = .seconds(60)
+  package var batchPatience: Duration = .seconds(60)
   /// How long conditions are computed before others have their turn.
-  public var turn: Duration = .milliseconds(10)
+  package var turn: Duration = .milliseconds(10)
 
-  public init() {}
+  package init() {}
 }

@@ -1,11 +1,11 @@
-public import FerryOData
-public import FerryODataAddress
+import FerryOData
+import FerryODataAddress
 
 /// Where the entities of a service come from, as one caller sees them.
 ///
 /// It gives rows in an order of its own that never changes, finds them by key, and writes. What it
 /// does not do of a query the service does over the rows, up to its limits.
-public protocol ODataSource: Sendable {
+package protocol ODataSource: Sendable {
   /// Which parts of a query `page` does itself; the service does the others.
   func parts(of query: ODataSourceQuery) -> ODataQueryParts
   /// Rows behind a position, at most `count`. Positions grow with the order of the rows, by their bytes.
@@ -33,12 +33,12 @@ public protocol ODataSource: Sendable {
 }
 
 /// What is asked of a set.
-public struct ODataSourceQuery: Sendable {
-  public var set: EdmEntitySet
-  public var filter: ODataExpression?
-  public var orderBy: [ODataOrder]
+package struct ODataSourceQuery: Sendable {
+  package var set: EdmEntitySet
+  package var filter: ODataExpression?
+  package var orderBy: [ODataOrder]
 
-  public init(_ set: EdmEntitySet, filter: ODataExpression? = nil, orderBy: [ODataOrder] = []) {
+  package init(_ set: EdmEntitySet, filter: ODataExpression? = nil, orderBy: [ODataOrder] = []) {
     self.set = set
     self.filter = filter
     self.orderBy = orderBy
@@ -46,44 +46,44 @@ public struct ODataSourceQuery: Sendable {
 }
 
 /// Parts of a query that a source can do.
-public struct ODataQueryParts: OptionSet, Sendable {
-  public let rawValue: Int
-  public init(rawValue: Int) { self.rawValue = rawValue }
+package struct ODataQueryParts: OptionSet, Sendable {
+  package let rawValue: Int
+  package init(rawValue: Int) { self.rawValue = rawValue }
 
   /// Only rows for which the condition holds come.
-  public static let filter = ODataQueryParts(rawValue: 1)
+  package static let filter = ODataQueryParts(rawValue: 1)
   /// The rows come in the order that is asked for.
-  public static let order = ODataQueryParts(rawValue: 2)
+  package static let order = ODataQueryParts(rawValue: 2)
 }
 
 /// A row with its place among the others.
-public struct ODataSourceRow: Sendable {
+package struct ODataSourceRow: Sendable {
   /// With type, ETag and properties; links are made by the service.
-  public var entry: ODataEntry
-  public var position: String
+  package var entry: ODataEntry
+  package var position: String
 
-  public init(_ entry: ODataEntry, position: String) {
+  package init(_ entry: ODataEntry, position: String) {
     self.entry = entry
     self.position = position
   }
 }
 
 /// Some rows of a set.
-public struct ODataSourcePage: Sendable {
-  public var rows: [ODataSourceRow]
+package struct ODataSourcePage: Sendable {
+  package var rows: [ODataSourceRow]
   /// Whether none is behind them.
-  public var isLast: Bool
+  package var isLast: Bool
 
-  public init(_ rows: [ODataSourceRow], isLast: Bool) {
+  package init(_ rows: [ODataSourceRow], isLast: Bool) {
     self.rows = rows
     self.isLast = isLast
   }
 }
 
 /// A change that is asked for.
-public struct ODataWrite: Sendable {
+package struct ODataWrite: Sendable {
   /// What is to be done with an entity.
-  public enum Kind: Sendable, Hashable {
+  package enum Kind: Sendable, Hashable {
     case create
     /// Only what is named changes.
     case update
@@ -93,7 +93,7 @@ public struct ODataWrite: Sendable {
   }
 
   /// What the client knows of the entity that it changes.
-  public enum Condition: Sendable, Hashable {
+  package enum Condition: Sendable, Hashable {
     /// One of these ETags, as they were sent.
     case tags([String])
     /// `*`: whatever it is.
@@ -102,20 +102,20 @@ public struct ODataWrite: Sendable {
     case none
   }
 
-  public var kind: Kind
-  public var set: EdmEntitySet
+  package var kind: Kind
+  package var set: EdmEntitySet
   /// Of the entity; empty for one that is new and is posted to its set.
-  public var key: ODataProperties
-  public var properties: ODataProperties
-  public var condition: Condition
+  package var key: ODataProperties
+  package var properties: ODataProperties
+  package var condition: Condition
   /// The client's own name of the request: the same one is done once.
-  public var requestID: String?
+  package var requestID: String?
   /// When the client sent the request for the first time, as it was written.
-  public var firstSent: String?
+  package var firstSent: String?
   /// How long the answer may be waited for; nil: as long as the source thinks right.
-  public var patience: Duration?
+  package var patience: Duration?
 
-  public init(_ kind: Kind, _ set: EdmEntitySet) {
+  package init(_ kind: Kind, _ set: EdmEntitySet) {
     self.kind = kind
     self.set = set
     key = [:]
@@ -125,7 +125,7 @@ public struct ODataWrite: Sendable {
 }
 
 /// What became of a write.
-public enum ODataWriteResult: Sendable {
+package enum ODataWriteResult: Sendable {
   /// It is done. The entity as it is now; nil where it was deleted, or the caller may not see it.
   case done(ODataEntry?, key: ODataProperties)
   /// It is stored and not done yet; the text names it.
@@ -133,12 +133,12 @@ public enum ODataWriteResult: Sendable {
 }
 
 /// What became of a write that is sent once more.
-public struct ODataRepetition: Sendable {
-  public var result: ODataWriteResult
+package struct ODataRepetition: Sendable {
+  package var result: ODataWriteResult
   /// Whether it has made an entity.
-  public var isCreated: Bool
+  package var isCreated: Bool
 
-  public init(_ result: ODataWriteResult, isCreated: Bool) {
+  package init(_ result: ODataWriteResult, isCreated: Bool) {
     self.result = result
     self.isCreated = isCreated
   }

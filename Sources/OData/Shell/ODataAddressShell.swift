@@ -2,7 +2,7 @@ import FerryOData
 import FerryODataAddress
 
 /// What `ferry odata address` does, without touching a file itself.
-public enum ODataAddressShell {
+package enum ODataAddressShell {
   public static let usage = """
     usage: ferry odata address <uri or -> [--json] [--metadata <file>] [--service <root>] \
     [--version 2|3|4]
@@ -10,7 +10,7 @@ public enum ODataAddressShell {
 
   /// Runs the command behind the word `address`; `load` gives the bytes of a file, or of the input
   /// for `-`.
-  public static func run(
+  package static func run(
     _ arguments: [String], load: (String) throws -> [UInt8]
   ) -> ODataShell.Outcome {
     var uri: String?

@@ -5,7 +5,7 @@ import FerryOData
 /// The version stays what it was unless another is asked for; going to V4, dates without a zone
 /// become UTC and times of day become durations. Relative links become absolute where the document
 /// says beside what they stand.
-public final class ODataConversion {
+package final class ODataConversion {
   private let format: ODataFormat
   private let version: ODataVersion?
   private let options: ODataReadOptions
@@ -15,7 +15,7 @@ public final class ODataConversion {
   private var writer: ODataFeedWriter?
   private var single: ODataItem?
 
-  public init(
+  package init(
     to format: ODataFormat, version: ODataVersion? = nil,
     _ options: ODataReadOptions = ODataReadOptions()
   ) {
@@ -26,7 +26,7 @@ public final class ODataConversion {
   }
 
   /// Reads and writes a document that is there as a whole.
-  public static func convert(
+  package static func convert(
     _ bytes: [UInt8], to format: ODataFormat, version: ODataVersion? = nil,
     _ options: ODataReadOptions = ODataReadOptions()
   ) throws(ODataError) -> [UInt8] {
@@ -35,7 +35,7 @@ public final class ODataConversion {
   }
 
   /// Takes the next bytes; gives what can be written by now.
-  public func push(_ bytes: [UInt8]) throws(ODataError) -> [UInt8] {
+  package func push(_ bytes: [UInt8]) throws(ODataError) -> [UInt8] {
     if early.count < 4_096 { early += bytes.prefix(max(0, 4_096 - early.count)) }
     reader.push(bytes)
     try drain()
@@ -43,7 +43,7 @@ public final class ODataConversion {
   }
 
   /// Says that the document is over; gives the rest.
-  public func finish() throws(ODataError) -> [UInt8] {
+  package func finish() throws(ODataError) -> [UInt8] {
     reader.finish()
     try drain()
     if reader.isFeed == true {

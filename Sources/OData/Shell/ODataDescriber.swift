@@ -3,7 +3,7 @@ import FerryOData
 import FerryODataBatch
 
 /// Says what a document is and holds; feeds stream through it, everything else is read whole.
-public final class ODataDescriber {
+package final class ODataDescriber {
   private enum Form { case xml, json, batch }
 
   private let options: ODataReadOptions
@@ -18,7 +18,7 @@ public final class ODataDescriber {
   private var batchTally = BatchTally()
   private var failure: ODataError?
 
-  public init(_ options: ODataReadOptions = ODataReadOptions()) {
+  package init(_ options: ODataReadOptions = ODataReadOptions()) {
     // A description says what stands in the document, not what it means beside a base.
     var options = options
     options.resolvesLinks = false
@@ -30,7 +30,7 @@ public final class ODataDescriber {
   }
 
   /// Describes a document that is there as a whole.
-  public static func describe(
+  package static func describe(
     _ bytes: [UInt8], _ options: ODataReadOptions = ODataReadOptions()
   ) throws(ODataError) -> ODataDescription {
     let describer = ODataDescriber(options)
@@ -39,7 +39,7 @@ public final class ODataDescriber {
   }
 
   /// Takes the next bytes. Throws what the reader of the document throws.
-  public func push(_ bytes: [UInt8]) throws(ODataError) {
+  package func push(_ bytes: [UInt8]) throws(ODataError) {
     var bytes = bytes
     if isKeeping { kept += bytes }
     if form == nil {
@@ -51,7 +51,7 @@ public final class ODataDescriber {
   }
 
   /// Says that the document is over, and gives its description.
-  public func finish() throws(ODataError) -> ODataDescription {
+  package func finish() throws(ODataError) -> ODataDescription {
     if form == nil {
       try begin()
       try take(kept)

@@ -4,9 +4,9 @@ import FerryOData
 /// What a document holds, in numbers and a few words.
 ///
 /// Documentation/odata-describe.schema.json is the JSON Schema of its JSON form.
-public struct ODataDescription: Sendable, Hashable {
+package struct ODataDescription: Sendable, Hashable {
   /// The kinds of documents that are told apart.
-  public enum Kind: String, Sendable, Hashable, CaseIterable {
+  package enum Kind: String, Sendable, Hashable, CaseIterable {
     case serviceDocument = "service-document"
     case metadata
     case csdlJSON = "csdl-json"
@@ -20,20 +20,20 @@ public struct ODataDescription: Sendable, Hashable {
     case value
   }
 
-  public var kind: Kind
+  package var kind: Kind
   /// Namespaces of metadata.
-  public var schemas: [String]?
+  package var schemas: [String]?
   /// The counts that apply, by the names of the JSON Schema.
-  public var counts: [String: Int] = [:]
+  package var counts: [String: Int] = [:]
   /// Texts of the document that apply: `count`, `next`, `delta`, `firstID`, `firstType`, `code`,
   /// `message`.
-  public var texts: [String: String] = [:]
-  public var diagnostics: [ODataDiagnostic] = []
+  package var texts: [String: String] = [:]
+  package var diagnostics: [ODataDiagnostic] = []
 
-  public init(_ kind: Kind) { self.kind = kind }
+  package init(_ kind: Kind) { self.kind = kind }
 
   /// All names of counts, in the order they are written.
-  public static let countNames = [
+  package static let countNames = [
     "collections", "entityTypes", "complexTypes", "enumTypes", "typeDefinitions", "associations",
     "entitySets", "singletons", "functionImports", "actionImports", "functions", "actions",
     "entityProperties", "complexProperties", "navigationProperties", "annotations",
@@ -42,12 +42,12 @@ public struct ODataDescription: Sendable, Hashable {
     "requests", "responses", "changesets", "failedResponses", "urlTemplates",
   ]
 
-  public static let textNames = [
+  package static let textNames = [
     "count", "next", "delta", "firstID", "firstType", "code", "message",
   ]
 
   /// One JSON object.
-  public func json() -> String {
+  package func json() -> String {
     var writer = JSONWriter()
     writer.beginObject()
     writer.field("kind", kind.rawValue)
@@ -76,7 +76,7 @@ public struct ODataDescription: Sendable, Hashable {
   }
 
   /// The same for people, a line each.
-  public func text() -> String {
+  package func text() -> String {
     var lines = ["kind: \(kind.rawValue)"]
     if let schemas { lines.append("schemas: \(schemas.joined(separator: ", "))") }
     for name in Self.countNames {

@@ -1,15 +1,15 @@
 import FerryOData
 
 /// What `ferry odata describe` and `ferry odata convert` do, without touching a file themselves.
-public enum ODataShell {
+package enum ODataShell {
   /// What the program prints and how it ends.
-  public struct Outcome: Sendable, Equatable {
-    public var status: Int32
-    public var output: [UInt8]
+  package struct Outcome: Sendable, Equatable {
+    package var status: Int32
+    package var output: [UInt8]
     /// One line, or nothing.
-    public var complaint: String
+    package var complaint: String
 
-    public init(status: Int32, output: [UInt8], complaint: String) {
+    package init(status: Int32, output: [UInt8], complaint: String) {
       self.status = status
       self.output = output
       self.complaint = complaint
@@ -23,11 +23,11 @@ public enum ODataShell {
     """
 
   /// Gives the next bytes of a file each time it is called; nil at its end.
-  public typealias Pieces = () throws -> [UInt8]?
+  package typealias Pieces = () throws -> [UInt8]?
 
   /// Runs one command over files that are there as a whole; `load` gives the bytes of one, or of
   /// the input for `-`.
-  public static func run(
+  package static func run(
     _ arguments: [String], load: (String) throws -> [UInt8]
   ) -> Outcome {
     var output: [UInt8] = []
@@ -48,7 +48,7 @@ public enum ODataShell {
   /// largest entry. `open` gives the pieces of a file, or of the input for `-`; what is printed goes
   /// to `write` as it is known, and `output` stays empty. What `convert` had written before it
   /// refused a document stays written; the status says so.
-  public static func run(
+  package static func run(
     _ arguments: [String], open: (String) throws -> Pieces, write: ([UInt8]) throws -> Void
   ) -> Outcome {
     func misuse(_ problem: String) -> Outcome {

@@ -5,9 +5,9 @@ import Synchronization
 ///
 /// Every change of the disk is a step: to create a file, each write, to finish it, to move and to
 /// remove. The steps are counted from 0 on since `plan` was called last.
-public final class FaultyFiles: FileAccess {
+package final class FaultyFiles: FileAccess {
   /// What happens at the chosen step.
-  public enum Fault: Sendable, Equatable {
+  package enum Fault: Sendable, Equatable {
     /// The step fails with this cause, and so does every later one: a disk that stays full.
     case failing(FileError.Cause)
     /// The step alone fails.
@@ -25,18 +25,18 @@ public final class FaultyFiles: FileAccess {
   private let files: any FileAccess
   private let state = Mutex(Plan())
 
-  public init(_ files: any FileAccess = SystemFiles()) { self.files = files }
+  package init(_ files: any FileAccess = SystemFiles()) { self.files = files }
 
   /// From now on the fault happens at this step; nil is no fault.
-  public func plan(_ fault: Fault?, at step: Int = 0) {
+  package func plan(_ fault: Fault?, at step: Int = 0) {
     state.withLock { $0 = Plan(fault: fault, step: step) }
   }
 
   /// How many steps were asked for since `plan`.
-  public var steps: Int { state.withLock { $0.count } }
+  package var steps: Int { state.withLock { $0.count } }
 
   /// Whether the fault has happened.
-  public var hasFailed: Bool { state.withLock { $0.fault != nil && $0.count > $0.step } }
+  package var hasFailed: Bool { state.withLock { $0.fault != nil && $0.count > $0.step } }
 
   /// nil when the step is to be done; true when it is to be done by half before it fails.
   fileprivate func begin(_ path: String) -> (error: FileError, isHalf: Bool)? {
@@ -57,44 +57,44 @@ public final class FaultyFiles: FileAccess {
     if let stop = begin(path) { throw stop.error }
   }
 
-  public func read(_ path: String, atMost limitBytes: Int) throws(FileError) -> [UInt8]? {
+  package func read(_ path: String, atMost limitBytes: Int) throws(FileError) -> [UInt8]? {
     try files.read(path, atMost: limitBytes)
   }
 
-  public func create(_ path: String) throws(FileError) -> any FileWriter {
+  package func create(_ path: String) throws(FileError) -> any FileWriter {
     try whole(path)
     return FaultyWriter(try files.create(path), path, self)
   }
 
-  public func open(_ path: String) throws(FileError) -> (any FileReader)? {
+  package func open(_ path: String) throws(FileError) -> (any FileReader)? {
     try files.open(path)
   }
 
-  public func move(_ path: String, to target: String) throws(FileError) {
+  package func move(_ path: String, to target: String) throws(FileError) {
     try whole(path)
     try files.move(path, to: target)
   }
 
-  public func remove(_ path: String) throws(FileError) -> Bool {
+  package func remove(_ path: String) throws(FileError) -> Bool {
     try whole(path)
     return try files.remove(path)
   }
 
-  public func names(in folder: String) throws(FileError) -> [String]? {
+  package func names(in folder: String) throws(FileError) -> [String]? {
     try files.names(in: folder)
   }
 
-  public func createFolder(_ path: String) throws(FileError) {
+  package func createFolder(_ path: String) throws(FileError) {
     try whole(path)
     try files.createFolder(path)
   }
 
-  public func removeFolder(_ path: String) throws(FileError) -> Bool {
+  package func removeFolder(_ path: String) throws(FileError) -> Bool {
     try whole(path)
     return try files.removeFolder(path)
   }
 
-  public func lock(_ path: String, within: Duration) throws(FileError) -> any FileLock {
+  package func lock(_ path: String, within: Duration) throws(FileError) -> any FileLock {
     try files.lock(path, within: within)
   }
 }

@@ -9,9 +9,9 @@ import Synchronization
 ///
 /// `@unchecked Sendable`: the C disk guards everything it has with a mutex of its own, and `disk`
 /// never changes.
-public final class FaultDisk: @unchecked Sendable {
+package final class FaultDisk: @unchecked Sendable {
   /// What dies, and what it takes with it.
-  public enum Crash: Sendable, CaseIterable {
+  package enum Crash: Sendable, CaseIterable {
     /// The process: what was written stays, but for the operation under way.
     case kill
     /// The machine: all that was not synced is gone.
@@ -29,7 +29,7 @@ public final class FaultDisk: @unchecked Sendable {
   }
 
   /// What changes a disk.
-  public enum Operation: UInt32, Sendable, CaseIterable {
+  package enum Operation: UInt32, Sendable, CaseIterable {
     case write = 1
     case truncate, sync, create, delete, rename, syncFolder
   }
@@ -37,16 +37,16 @@ public final class FaultDisk: @unchecked Sendable {
   /// SQLite counts memory no more, and runs in one process do not wait for each other to count.
   ///
   /// For the whole process, before its first connection; later it does nothing.
-  public static func doNotCountMemory() { ferry_disk_do_not_count_memory() }
+  package static func doNotCountMemory() { ferry_disk_do_not_count_memory() }
 
   /// The name to open databases with.
-  public let vfs: String
+  package let vfs: String
   private let disk: OpaquePointer
   /// Names are used again, so that a thousand disks do not leave a thousand names.
   private static let names = Mutex((made: 0, free: [String]()))
 
   /// An empty disk.
-  public convenience init() {
+  package convenience init() {
     let name = FaultDisk.nextName()
     guard let disk = ferry_disk_make(name) else { preconditionFailure("out of memory") }
     self.init(name, disk)
@@ -71,26 +71,26 @@ public final class FaultDisk: @unchecked Sendable {
   }
 
   /// How many operations have changed the disk; each has a number, counted from 0.
-  public var operations: Int { Int(ferry_disk_operations(disk)) }
+  package var operations: Int { Int(ferry_disk_operations(disk)) }
 
   /// What an operation was; nil when it is not remembered, or was made to fail.
-  public func operation(_ number: Int) -> Operation? {
+  package func operation(_ number: Int) -> Operation? {
     Operation(rawValue: ferry_disk_operation(disk, Int64(number)).rawValue)
   }
 
   /// Without history a long run keeps little; then only `crash` can be asked for, not `survivors`.
-  public func keepHistory(_ keeps: Bool) { ferry_disk_keep_history(disk, keeps ? 1 : 0) }
+  package func keepHistory(_ keeps: Bool) { ferry_disk_keep_history(disk, keeps ? 1 : 0) }
 
   /// Makes every sync from now on a lie.
-  public func lieAboutSyncs() { ferry_disk_lie_about_syncs(disk, 1) }
+  package func lieAboutSyncs() { ferry_disk_lie_about_syncs(disk, 1) }
 
   /// Lets operation `number` fail with SQLite's `code`, and so many after it; nil lets all fail.
-  public func fail(at number: Int, code: Int32, times: Int? = 1) {
+  package func fail(at number: Int, code: Int32, times: Int? = 1) {
     ferry_disk_fail(disk, Int64(number), code, Int64(times ?? -1))
   }
 
   /// The disk after a crash while operation `number` was under way.
-  public func survivors(at number: Int, _ crash: Crash, seed: UInt64) -> FaultDisk {
+  package func survivors(at number: Int, _ crash: Crash, seed: UInt64) -> FaultDisk {
     let name = FaultDisk.nextName()
     guard let left = ferry_disk_survivors(disk, name, Int64(number), crash.code, seed) else {
       preconditionFailure("operation \(number) is not remembered, or there is no memory")
@@ -99,13 +99,13 @@ public final class FaultDisk: @unchecked Sendable {
   }
 
   /// Lets the crash come now. Open connections fail from then on; new ones find what is left.
-  public func crash(_ crash: Crash, seed: UInt64) {
+  package func crash(_ crash: Crash, seed: UInt64) {
     let code = ferry_disk_crash(disk, crash.code, seed)
     precondition(code == 0, "out of memory")
   }
 
   /// The paths of all files.
-  public var paths: [String] {
+  package var paths: [String] {
     var paths: [String] = []
     while let name = ferry_disk_file_name(disk, Int32(paths.count)) {
       paths.append(String(cString: name))
@@ -114,7 +114,7 @@ public final class FaultDisk: @unchecked Sendable {
   }
 
   /// What a file holds; nil when there is none.
-  public func bytes(_ path: String) -> [UInt8]? {
+  package func bytes(_ path: String) -> [UInt8]? {
     let length = ferry_disk_file_bytes(disk, path)
     guard length >= 0 else { return nil }
     var bytes = [UInt8](repeating: 0, count: Int(length))
@@ -122,7 +122,7 @@ public final class FaultDisk: @unchecked Sendable {
   }
 
   /// Turns one bit around, as damage does.
-  public func flip(bit: Int, of path: String) {
+  package func flip(bit: Int, of path: String) {
     var byte: UInt8 = 0
     guard ferry_disk_file_read(disk, path, Int64(bit / 8), &byte, 1) == 0 else {
       preconditionFailure("\(path) has no bit \(bit)")
@@ -131,7 +131,7 @@ public final class FaultDisk: @unchecked Sendable {
     precondition(ferry_disk_file_damage(disk, path, Int64(bit / 8), &byte, 1) == 0)
   }
   /// Takes away what lies behind the first `length` bytes, as damage does.
-  public func cut(_ path: String, to length: Int) {
+  package func cut(_ path: String, to length: Int) {
     precondition(ferry_disk_file_cut(disk, path, Int64(length)) == 0, "there is no \(path)")
   }
 }

@@ -9,14 +9,14 @@ import Synchronization
 ///
 /// A signal handler may not allocate, lock or call back: it writes bytes that were laid out before,
 /// with `write(2)`.
-public enum CrashReport {
+package enum CrashReport {
   /// The signals of a fatal error and of a wrong address.
   private static let signals = [SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGFPE, SIGABRT]
 
   /// Says from now on what was under way when a signal ends the process, which it does all the same.
   ///
   /// `again`: the command that runs a seed again, before the seed and after it.
-  public static func install(again: (before: String, after: String)) {
+  package static func install(again: (before: String, after: String)) {
     table.before = Bytes(again.before)
     table.after = Bytes(again.after)
     var action = sigaction()

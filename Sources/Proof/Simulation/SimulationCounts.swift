@@ -1,7 +1,7 @@
 import Ferry
 
 /// What goes wrong in a run.
-public enum SimulatedFault: String, Sendable, CaseIterable {
+package enum SimulatedFault: String, Sendable, CaseIterable {
   // The network.
   case requestLost, requestDoubled, requestDelayed, responseCut, frameLost, frameDoubled
   case framesExchanged, halfOpen, outage, wrongServer
@@ -35,7 +35,7 @@ public enum SimulatedFault: String, Sendable, CaseIterable {
   case nonsenseSent
 
   /// Whether a run can do without it: the others are work and what comes of other faults.
-  public var isOptional: Bool {
+  package var isOptional: Bool {
     switch self {
     case .channelBeside, .serverStalled, .transaction, .group, .refusedInGroup,
       .answeredTogether, .loadTorn, .loadTruncated, .contentWritten, .contentSent, .contentAsked,
@@ -47,56 +47,56 @@ public enum SimulatedFault: String, Sendable, CaseIterable {
 }
 
 /// Something that an app does to an object of which a change is in some state.
-public struct StatedAct: Sendable, Hashable, CustomStringConvertible {
+package struct StatedAct: Sendable, Hashable, CustomStringConvertible {
   /// In the life of a change: waiting; waiting and to be sent when something else is answered; to be
   /// sent; sent at least once; refused; of unknown outcome; cancelled after it was submitted.
-  public enum State: String, Sendable, CaseIterable {
+  package enum State: String, Sendable, CaseIterable {
     case waiting, wanted, submitted, sent, replayFailed, unknown, withdrawn
   }
 
   /// What the app does.
-  public enum Act: String, Sendable, CaseIterable { case edit, delete, cancel }
+  package enum Act: String, Sendable, CaseIterable { case edit, delete, cancel }
 
   /// Of a change of the object before.
-  public let state: State
+  package let state: State
   /// What was done.
-  public let act: Act
+  package let act: Act
 
   /// `submitted cancel`.
-  public var description: String { "\(state) \(act)" }
+  package var description: String { "\(state) \(act)" }
 
   /// All that can be.
-  public static let all: [StatedAct] = State.allCases.flatMap { state in
+  package static let all: [StatedAct] = State.allCases.flatMap { state in
     Act.allCases.map { StatedAct(state: state, act: $0) }
   }
 }
 
 /// What happened in a run, counted.
-public struct SimulationCounts: Sendable, Equatable {
-  public var steps = 0
+package struct SimulationCounts: Sendable, Equatable {
+  package var steps = 0
   /// Time that passed step by step; whole days that were skipped are not in it.
-  public var simulatedMilliseconds = 0
-  public var commits = 0
-  public var imports = 0
-  public var accepted = 0
-  public var refused = 0
+  package var simulatedMilliseconds = 0
+  package var commits = 0
+  package var imports = 0
+  package var accepted = 0
+  package var refused = 0
   /// Operations whose outcome the device was told is unknown.
-  public var unknown = 0
-  public var cancelled = 0
+  package var unknown = 0
+  package var cancelled = 0
   /// Sessions of replication-based devices that ended, and those that their apps cancelled.
-  public var sessions = 0
-  public var sessionsCancelled = 0
+  package var sessions = 0
+  package var sessionsCancelled = 0
   /// Processes and machines that died, at any write or sync.
-  public var crashes = 0
+  package var crashes = 0
   /// Starts after the first one.
-  public var restarts = 0
+  package var restarts = 0
   /// Partitions that the server made a device download afresh.
-  public var resets = 0
-  public var faults: [SimulatedFault: Int] = [:]
+  package var resets = 0
+  package var faults: [SimulatedFault: Int] = [:]
   /// How often apps did something to an object of which a change was in some state.
-  public var acts: [StatedAct: Int] = [:]
+  package var acts: [StatedAct: Int] = [:]
   /// How often which deed met which state of the changes of an object.
-  public var reach: [ReachedPair: Int] = [:]
+  package var reach: [ReachedPair: Int] = [:]
   var devices = 0
   var references = 0
   var skippedMilliseconds = 0

@@ -2,29 +2,29 @@ import FerryConnector
 import FerryWorld
 
 /// What a run is beside its seed: with the same plan the same seed gives the same run.
-public struct SimulationPlan: Sendable {
+package struct SimulationPlan: Sendable {
   /// Steps with faults.
-  public var steps: Int
-  public var planted: Set<PlantedBug> = []
+  package var steps: Int
+  package var planted: Set<PlantedBug> = []
   /// Each device has an encrypted database.
-  public var isSealed: Bool = false
+  package var isSealed: Bool = false
   /// Servers that share a store. More than one is a run of another kind: it has the lease and what
   /// several nodes can do wrong, devices as small as they can be, and none of the other faults.
-  public var nodes: Int = 1
+  package var nodes: Int = 1
   /// What does not strike: it is decided as before, and nothing comes of it.
-  public var without: Set<SimulatedFault> = []
+  package var without: Set<SimulatedFault> = []
   /// Apps do more often what the run has met least. It is the same each time, and another run than the
   /// one without.
-  public var isGuided: Bool = false
+  package var isGuided: Bool = false
   /// What the server has behind it.
-  public var business: Business = .database
+  package var business: Business = .database
   /// What the decisions about lost answers do wrong on purpose, where the business is a service.
   package var serviceFlaws: Set<AttemptMachine.Flaw> = []
   /// A folder that gets the databases of a run that fails, as `seed-N`.
-  public var keep: String?
+  package var keep: String?
 
   /// Kinds of business systems.
-  public enum Business: String, Sendable, CaseIterable {
+  package enum Business: String, Sendable, CaseIterable {
     /// With transactions across operations, and perhaps a record of them.
     case database
     /// Reached by requests: each is done or not, and its answer may be lost.
@@ -34,5 +34,5 @@ public struct SimulationPlan: Sendable {
     case rest
   }
 
-  public init(steps: Int) { self.steps = steps }
+  package init(steps: Int) { self.steps = steps }
 }

@@ -2,9 +2,9 @@ import Ferry
 import FerryModel
 
 /// A deed, and the state in which it met the pending changes of an object.
-public struct ReachedPair: Sendable, Hashable, CustomStringConvertible {
+package struct ReachedPair: Sendable, Hashable, CustomStringConvertible {
   /// What is done to an object, or happens while changes of it are pending.
-  public enum Deed: String, Sendable, CaseIterable {
+  package enum Deed: String, Sendable, CaseIterable {
     // The app.
     case edit, delete, cancel, submit
     // The session: a change leaves the device; its answer comes; another image of its row comes.
@@ -19,7 +19,7 @@ public struct ReachedPair: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The changes of an object on one device, in their order.
-  public enum State: Sendable, Hashable, CustomStringConvertible {
+  package enum State: Sendable, Hashable, CustomStringConvertible {
     case none
     case one(OperationKind, StatedAct.State)
     /// Two or more: the first and the last.
@@ -35,7 +35,7 @@ public struct ReachedPair: Sendable, Hashable, CustomStringConvertible {
         ? .one(first.kind, first.stage) : .several(first.stage, last.stage)
     }
 
-    public var description: String {
+    package var description: String {
       switch self {
       case .none: "no change"
       case .one(let kind, let stage): "\(kind.rawValue) \(stage)"
@@ -75,21 +75,21 @@ public struct ReachedPair: Sendable, Hashable, CustomStringConvertible {
       }
   }
 
-  public let deed: Deed
-  public let state: State
+  package let deed: Deed
+  package let state: State
 
   /// `edit: update waiting`.
-  public var description: String { "\(deed): \(state)" }
+  package var description: String { "\(deed): \(state)" }
 
   /// All that can be, by the rules of the device: see `isPossible`.
-  public static let all: [ReachedPair] = Deed.allCases.flatMap { deed in
+  package static let all: [ReachedPair] = Deed.allCases.flatMap { deed in
     State.all.map { ReachedPair(deed: deed, state: $0) }
   }.filter(\.isPossible)
 
   /// What no rule of the device excludes. Only an app finds an object without changes; what is open
   /// takes further edits in, so that nothing stands behind it; only what is sealed is sent, and only
   /// what has left, or waits for another answer, is answered.
-  public var isPossible: Bool {
+  package var isPossible: Bool {
     if case .none = state { return deed == .edit || deed == .delete }
     if case .several(let first, let last) = state {
       guard first != .waiting, first != .replayFailed, last == .waiting || last == .wanted else {

@@ -6,22 +6,22 @@ import FerryWorld
 #endif
 
 /// An invariant does not hold.
-public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
+package struct SimulationFailure: Error, Sendable, CustomStringConvertible {
   /// The number in `Documentation/Invariants.md`.
-  public let invariant: Int
-  public internal(set) var step = 0
-  public let problem: String
+  package let invariant: Int
+  package internal(set) var step = 0
+  package let problem: String
 
   init(invariant: Int, problem: String) {
     self.invariant = invariant
     self.problem = problem
   }
 
-  public var description: String { "invariant \(invariant) at step \(step): \(problem)" }
+  package var description: String { "invariant \(invariant) at step \(step): \(problem)" }
 }
 
 /// Where the events of a run go beside the last of them, which are kept for a failure.
-public enum SimulationTrace: Sendable {
+package enum SimulationTrace: Sendable {
   case kept
   /// Every event is printed as it happens, to standard output or to standard error.
   case printed, printedAsErrors
@@ -38,22 +38,22 @@ public enum SimulationTrace: Sendable {
 }
 
 /// The end of one run.
-public struct SimulationResult: Sendable {
-  public let seed: UInt64
+package struct SimulationResult: Sendable {
+  package let seed: UInt64
   /// Of every event that is said whether it is printed or not: two runs that are the same have the
   /// same.
-  public let digest: UInt64
-  public let counts: SimulationCounts
+  package let digest: UInt64
+  package let counts: SimulationCounts
   /// Nil when every invariant held.
-  public let failure: String?
+  package let failure: String?
   /// The number of the invariant that did not hold; 0 when the run broke off otherwise.
-  public let invariant: Int?
+  package let invariant: Int?
   /// The step at which it failed.
-  public let step: Int?
+  package let step: Int?
   /// The last events before a failure.
-  public let lastEvents: [String]
+  package let lastEvents: [String]
   /// Where its databases are, or why they are not, if they were to be kept.
-  public let kept: String?
+  package let kept: String?
 }
 
 /// A world that a seed controls.
@@ -76,10 +76,10 @@ extension NodeSimulation: SeededRun {
 }
 
 /// Runs seeds.
-public enum SimulationRun {
+package enum SimulationRun {
   /// Runs many seeds, as many at one time as there are cores, and gives each result in the order of
   /// the seeds. With `stopsAtFailure` no further seed is begun after one that failed.
-  public static func run(
+  package static func run(
     seeds: [UInt64], steps: Int, planted: Set<PlantedBug> = [], isSealed: Bool = false,
     stopsAtFailure: Bool = false, each: (SimulationResult) -> Void
   ) async {
@@ -92,7 +92,7 @@ public enum SimulationRun {
   }
 
   /// Makes many runs, as many at one time as there are cores, and gives each result in their order.
-  public static func run(
+  package static func run(
     _ runs: [(seed: UInt64, plan: SimulationPlan)], stopsAtFailure: Bool = false,
     each: (SimulationPlan, SimulationResult) -> Void
   ) async {
@@ -122,7 +122,7 @@ public enum SimulationRun {
   }
 
   /// One run; `isSealed` gives each device an encrypted database.
-  public static func run(
+  package static func run(
     seed: UInt64, steps: Int, planted: Set<PlantedBug> = [], isSealed: Bool = false,
     trace: SimulationTrace = .kept
   ) -> SimulationResult {
@@ -133,7 +133,7 @@ public enum SimulationRun {
   }
 
   /// One run in a folder of its own, which is removed afterwards.
-  public static func run(
+  package static func run(
     seed: UInt64, _ plan: SimulationPlan, trace: SimulationTrace = .kept
   ) -> SimulationResult {
     run(seed: seed, plan, trace: trace) { _ in }

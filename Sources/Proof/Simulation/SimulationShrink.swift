@@ -1,17 +1,17 @@
 /// Looks for less that shows the same failure: fewer faults, then fewer steps.
-public struct SimulationShrink {
-  public let seed: UInt64
+package struct SimulationShrink {
+  package let seed: UInt64
   /// What still fails with the same invariant.
-  public private(set) var plan: SimulationPlan
+  package private(set) var plan: SimulationPlan
   /// How many runs it took.
-  public private(set) var runs = 0
+  package private(set) var runs = 0
   private var result: SimulationResult
   /// How many steps it had to fail in.
   private let steps: Int
   private let tell: (String) -> Void
 
   /// `failed` is what `plan` gave; `tell` is called with a line for each thing that was left out.
-  public init(
+  package init(
     _ failed: SimulationResult, _ plan: SimulationPlan, tell: @escaping (String) -> Void
   ) {
     seed = failed.seed
@@ -23,7 +23,7 @@ public struct SimulationShrink {
     end(at: failed)
   }
 
-  public mutating func run() async {
+  package mutating func run() async {
     leaveOutFaults()
     await leaveOutSteps()
   }

@@ -1,7 +1,7 @@
 import FerryServer
 
 /// What an operator may do in the control center; each may do what those before it may.
-public enum AdminRole: String, Sendable, Comparable, CaseIterable {
+package enum AdminRole: String, Sendable, Comparable, CaseIterable {
   /// Looks, without the values of business rows.
   case viewer
   /// Sees values, and decides about operations.
@@ -11,7 +11,7 @@ public enum AdminRole: String, Sendable, Comparable, CaseIterable {
 
   private var rank: Int { AdminRole.allCases.firstIndex(of: self) ?? 0 }
 
-  public static func < (left: AdminRole, right: AdminRole) -> Bool { left.rank < right.rank }
+  package static func < (left: AdminRole, right: AdminRole) -> Bool { left.rank < right.rank }
 }
 
 /// Somebody who has proved to be an operator.

@@ -1,4 +1,4 @@
-public import FerryHTTP
+import FerryHTTP
 import FerryRegistration
 import FerryServer
 
@@ -17,14 +17,14 @@ extension Applications {
   /// application.
   ///
   /// Any thread, and at once.
-  public func refusal(byHead request: HTTPRequest) -> HTTPResponse? {
+  package func refusal(byHead request: HTTPRequest) -> HTTPResponse? {
     guard service(request) != nil, RequestIdentity(request).connection == nil else { return nil }
     return ApplicationsRefusal(.noConnectionID).response(AnswerFormat(request))
   }
 
   /// The same once the register was asked: the connection is the caller's, and its application may
   /// use the service.
-  public func refusal(of request: HTTPRequest) async -> HTTPResponse? {
+  package func refusal(of request: HTTPRequest) async -> HTTPResponse? {
     guard let service = service(request) else { return nil }
     do throws(ApplicationsRefusal) {
       let (connection, _) = try await connection(request, nil, of: nil)

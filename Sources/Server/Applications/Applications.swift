@@ -1,15 +1,15 @@
-public import FerryHTTP
-public import FerryHTTPClient
+import FerryHTTP
+import FerryHTTPClient
 import FerryOData
-public import FerryPush
+import FerryPush
 import FerryRegistration
-public import FerryServer
-public import FerryWorld
+import FerryServer
+import FerryWorld
 
 /// The register of connections over HTTP: apps register, read and change their settings, and get what
 /// services push; and each service of the gateway that belongs to an application asks for a
 /// connection.
-public final class Applications: Sendable {
+package final class Applications: Sendable {
   let applications: [String: Application]
   /// The address under which callers see the server, with a slash at its end; nil: as they call it.
   let door: String?
@@ -30,7 +30,7 @@ public final class Applications: Sendable {
   /// `door`: the address under which callers see the server. `register`: the host of any package, as
   /// all of them have the same register. `transport`: how push services are reached; by HTTP/2 of the
   /// system unless set otherwise.
-  public init(
+  package init(
     _ file: ApplicationsFile, door: String?, logins: BasicLogins,
     provider: any AuthenticationProvider, audit: AuditLog, world: World,
     push transport: (any Transport)? = nil, desk: PushDesk? = nil,
@@ -60,7 +60,7 @@ public final class Applications: Sendable {
   static let bodyBytes: Int = 64 << 10
 
   /// Whether a request is for this.
-  public static func isMeant(by request: HTTPRequest) -> Bool {
+  package static func isMeant(by request: HTTPRequest) -> Bool {
     [
       "/odata/applications/", "/public/odata/applications/", "/Notification/", "/restnotification/",
       "/bundles/",
@@ -70,7 +70,7 @@ public final class Applications: Sendable {
   /// Judges a request by its head: who is unknown sends no body.
   ///
   /// Any thread, and at once.
-  public func admit(_ request: HTTPRequest) -> HTTPAdmission {
+  package func admit(_ request: HTTPRequest) -> HTTPAdmission {
     let format = AnswerFormat(request)
     guard let place = ApplicationsPlace(request) else {
       return .refuse(ApplicationsRefusal(.registrationNotFound).response(format))
@@ -95,7 +95,7 @@ public final class Applications: Sendable {
   }
 
   /// Never throws: what goes wrong is an answer with number and cure.
-  public func answer(_ request: HTTPRequest) async -> HTTPResponse {
+  package func answer(_ request: HTTPRequest) async -> HTTPResponse {
     let format = AnswerFormat(request)
     do throws(ApplicationsRefusal) {
       guard let place = ApplicationsPlace(request) else {
@@ -123,13 +123,13 @@ public final class Applications: Sendable {
   }
 
   /// Silent channels say that they are alive. Call it each second.
-  public func tick() async {
+  package func tick() async {
     let isShared = await register()?.sharesRegister ?? false
     waiters.tick(all: isShared)
   }
 
   /// Push services to which nothing is sent, with the reason; empty where all is well.
-  public var troubles: [String: String] {
+  package var troubles: [String: String] {
     get async { await desk.troubles }
   }
 

@@ -7,22 +7,22 @@ import FerryJSON
 #endif
 
 /// Why a file of applications cannot be used.
-public struct ApplicationsError: Error, Sendable, Equatable, CustomStringConvertible {
-  public let message: String
-  public let hint: String
+package struct ApplicationsError: Error, Sendable, Equatable, CustomStringConvertible {
+  package let message: String
+  package let hint: String
 
-  public init(_ message: String, hint: String) {
+  package init(_ message: String, hint: String) {
     self.message = message
     self.hint = hint
   }
 
-  public var description: String { "\(message). \(hint)" }
+  package var description: String { "\(message). \(hint)" }
 }
 
 /// An app whose devices may register.
-public struct Application: Sendable {
+package struct Application: Sendable {
   /// How its devices prove that they may register.
-  public enum Admission: String, Sendable, CaseIterable {
+  package enum Admission: String, Sendable, CaseIterable {
     /// By name and password.
     case automatic
     /// By an activation code beside name and password.
@@ -30,47 +30,47 @@ public struct Application: Sendable {
   }
 
   /// Such as `com.example.flights`.
-  public let id: String
+  package let id: String
   /// Services of the gateway that its connections may use; the first is its endpoint.
-  public var services: [String] = []
+  package var services: [String] = []
   /// Nil: any that matches the user.
-  public var template: String?
-  public var admission: Admission = .automatic
+  package var template: String?
+  package var admission: Admission = .automatic
   /// Users who may register; nil: all.
-  public var users: Set<String>?
+  package var users: Set<String>?
   /// Whether nobody has to log in.
-  public var isAnonymous: Bool = false
+  package var isAnonymous: Bool = false
   /// Roles of which a service needs one to send payloads.
-  public var pushRoles: Set<String> = [Application.pushRole]
+  package var pushRoles: Set<String> = [Application.pushRole]
   /// How many payloads wait for a connection at most.
-  public var queue: Int = 100
+  package var queue: Int = 100
 
   /// Whether a person has to read a picture before the app registers.
-  public var asksCaptcha: Bool = false
+  package var asksCaptcha: Bool = false
   /// The folder of its resource bundles; nil: it has none.
-  public var bundles: String?
+  package var bundles: String?
   /// The bundle, as `name:version`, of connections that have none of their own.
-  public var bundle: String?
+  package var bundle: String?
 
   /// How its devices are woken; nil: they are not.
   var push: ApplicationPush?
 
-  public static let pushRole: String = "SUP Push User"
+  package static let pushRole: String = "SUP Push User"
 
-  public init(id: String) { self.id = id }
+  package init(id: String) { self.id = id }
 }
 
 /// The applications of a server, from a JSON file:
 ///
 ///     {"applications": [{"id": "com.example.flights", "services": ["flights"]}]}
-public struct ApplicationsFile: Sendable {
+package struct ApplicationsFile: Sendable {
   /// By id, in the order of the file.
-  public let applications: [Application]
+  package let applications: [Application]
 
-  public init(_ applications: [Application]) { self.applications = applications }
+  package init(_ applications: [Application]) { self.applications = applications }
 
   /// Reads the file. A member that is not known is an error.
-  public init(path: String) throws(ApplicationsError) {
+  package init(path: String) throws(ApplicationsError) {
     guard let file = fopen(path, "re") else {
       throw ApplicationsError(
         "the file of applications \(path) cannot be read",
@@ -93,7 +93,7 @@ public struct ApplicationsFile: Sendable {
   /// Reads the text of a file.
   ///
   /// `keys`: the folder of the files that it names.
-  public init(
+  package init(
     _ bytes: [UInt8], name: String, keys: String = "."
   ) throws(ApplicationsError) {
     let root: JSONNode

@@ -1,11 +1,11 @@
 import FerryHTTPClient
-public import FerryPush
-public import FerryWorld
+import FerryPush
+import FerryWorld
 
 extension Application {
   /// The push services that the file describes for the application, as `apns`, `fcm`, `webPush` and
   /// `webHook`.
-  public var pushServices: [String] {
+  package var pushServices: [String] {
     guard let push else { return [] }
     return [
       push.apns == nil ? nil : "apns", push.fcm == nil ? nil : "fcm",
@@ -17,7 +17,7 @@ extension Application {
   ///
   /// `service`: one of `pushServices`; nil is returned for another one. `token`: what the push service
   /// calls the device.
-  public func tryPush(
+  package func tryPush(
     _ message: PushMessage, through service: String, to token: String,
     clock: any WorldClock
   ) async -> PushOutcome? {

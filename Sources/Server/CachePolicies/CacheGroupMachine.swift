@@ -1,17 +1,17 @@
-public import FerryWorld
+import FerryWorld
 
 /// Decides when the rows of one cache group are read, and who waits for that. Pure.
 ///
 /// A load has a number. Who asks gets the number of the load to wait for; all who ask meanwhile get the
 /// same one. Ages count by the time that never jumps, hours of the day by the time of day.
-public struct CacheGroupMachine: Sendable {
+package struct CacheGroupMachine: Sendable {
   /// What an operator sees.
-  public enum State: String, Sendable {
+  package enum State: String, Sendable {
     case available, refreshing, suspended
   }
 
   /// What somebody who wants the rows has to do.
-  public enum Answer: Sendable, Equatable {
+  package enum Answer: Sendable, Equatable {
     /// Take those that are there: the policy says that they are good.
     case cached
     /// Take those that are there: the business system has just failed.
@@ -20,15 +20,15 @@ public struct CacheGroupMachine: Sendable {
     case load(Int64)
   }
 
-  public private(set) var group: CacheGroup
-  public private(set) var isSuspended: Bool
+  package private(set) var group: CacheGroup
+  package private(set) var isSuspended: Bool
   /// Loads begun, and the last that has ended, well or not.
-  public private(set) var begun: Int64 = 0
+  package private(set) var begun: Int64 = 0
   private var finished: Int64 = 0
   /// When the load began that is under way.
   private var since: Duration?
   /// When the last load began: of several groups the one that was read longest ago is next.
-  public private(set) var lastBegan: Duration?
+  package private(set) var lastBegan: Duration?
   /// The last load that ended well, and when it began.
   private var lastGood: (number: Int64, began: Duration)?
   /// The last load that was under way when the group was suspended: nobody may wait for it.
@@ -39,31 +39,31 @@ public struct CacheGroupMachine: Sendable {
   private var failures = 0
   private var retryAt: Duration?
   /// Why the last load failed; nil where it ended well.
-  public private(set) var failure: String?
+  package private(set) var failure: String?
   /// When the schedule says so next, and the time of day at the last look.
   private var due: Timestamp?
   private var lastLook: Timestamp?
 
-  public init(_ group: CacheGroup, isSuspended: Bool = false) {
+  package init(_ group: CacheGroup, isSuspended: Bool = false) {
     self.group = group
     self.isSuspended = isSuspended
   }
 
-  public var state: State {
+  package var state: State {
     if isSuspended { return .suspended }
     return since == nil ? .available : .refreshing
   }
 
   /// Whether a load is to begin as soon as one can.
-  public var wantsLoad: Bool { isWanted && !isSuspended && since == nil }
+  package var wantsLoad: Bool { isWanted && !isSuspended && since == nil }
 
   /// How old the rows are; nil where that is not known.
-  public func age(at now: Duration) -> Duration? { lastGood.map { now - $0.began } }
+  package func age(at now: Duration) -> Duration? { lastGood.map { now - $0.began } }
 
   // Who asks.
 
   /// A device wants the rows.
-  public mutating func ask(at now: Duration) -> Answer {
+  package mutating func ask(at now: Duration) -> Answer {
     guard case .onDemand(let interval) = group.refresh, !isSuspended else { return .cached }
     if let lastGood, isFresh(lastGood.began, at: now, interval) { return .cached }
     // What began long ago may lack what the asker must see: then it waits for the next one.
@@ -79,20 +79,20 @@ public struct CacheGroupMachine: Sendable {
 
   /// An operation was performed that changes other rows of the group too. On demand it is read when the
   /// next device asks, whatever its interval; else as soon as it can be.
-  public mutating func invalidate(at now: Duration) {
+  package mutating func invalidate(at now: Duration) {
     staleBefore = now
     if case .onDemand = group.refresh { return }
     isWanted = true
   }
 
   /// Whether nobody needs to wait for the load any more.
-  public func isDone(_ number: Int64) -> Bool { isSuspended || finished >= number }
+  package func isDone(_ number: Int64) -> Bool { isSuspended || finished >= number }
 
   /// Whether this load, or a later one, has ended well.
-  public func hasBrought(_ number: Int64) -> Bool { lastGood.map { $0.number >= number } ?? false }
+  package func hasBrought(_ number: Int64) -> Bool { lastGood.map { $0.number >= number } ?? false }
 
   /// The operator or a notice wants the rows to be read. Returns the number of the load.
-  public mutating func refresh() -> Int64 {
+  package mutating func refresh() -> Int64 {
     isWanted = true
     retryAt = nil
     return begun + 1
@@ -102,7 +102,7 @@ public struct CacheGroupMachine: Sendable {
 
   /// Looks whether it is time for a load. Returns true if the time of day was set back so far that the
   /// schedule begins anew.
-  public mutating func advance(to now: Duration, _ time: Timestamp) -> Bool {
+  package mutating func advance(to now: Duration, _ time: Timestamp) -> Bool {
     defer { lastLook = time }
     switch group.refresh {
     case .onDemand, .notice: return false
@@ -131,12 +131,12 @@ public struct CacheGroupMachine: Sendable {
   // Loads.
 
   /// Whether a load is wanted and may begin now.
-  public func mayBegin(at now: Duration) -> Bool {
+  package func mayBegin(at now: Duration) -> Bool {
     wantsLoad && (retryAt.map { now >= $0 } ?? true)
   }
 
   /// Begins the load that is wanted; nil where none is, or not yet.
-  public mutating func begin(at now: Duration) -> Int64? {
+  package mutating func begin(at now: Duration) -> Int64? {
     guard mayBegin(at: now) else { return nil }
     isWanted = false
     begun += 1
@@ -146,7 +146,7 @@ public struct CacheGroupMachine: Sendable {
   }
 
   /// The load has ended; `failure`: why it has brought nothing.
-  public mutating func end(_ number: Int64, failure: String?, at now: Duration) {
+  package mutating func end(_ number: Int64, failure: String?, at now: Duration) {
     guard number == begun, let began = since else { return }
     since = nil
     finished = number
@@ -159,7 +159,7 @@ public struct CacheGroupMachine: Sendable {
   }
 
   /// A load of everything has ended well that began then.
-  public mutating func loadedWithAll(began: Duration) {
+  package mutating func loadedWithAll(began: Duration) {
     // It is no load that anybody waits for, and may have begun before one of these.
     guard lastGood.map({ $0.began < began }) ?? true else { return }
     brought(lastGood?.number ?? 0, began)
@@ -183,7 +183,7 @@ public struct CacheGroupMachine: Sendable {
   // The operator.
 
   /// Nothing is read any more, and nobody waits. Gives whether a load is under way, which is to stop.
-  public mutating func suspend() -> Bool {
+  package mutating func suspend() -> Bool {
     isSuspended = true
     isWanted = false
     if since != nil { givenUp = begun }
@@ -191,7 +191,7 @@ public struct CacheGroupMachine: Sendable {
   }
 
   /// Ends a suspension.
-  public mutating func resume() {
+  package mutating func resume() {
     isSuspended = false
     (due, retryAt) = (nil, nil)
     if case .onDemand = group.refresh { return }
@@ -201,7 +201,7 @@ public struct CacheGroupMachine: Sendable {
 
   /// Another policy holds from now on. What was read stays; its age is not known where the group has
   /// other entities than before.
-  public mutating func change(to group: CacheGroup) {
+  package mutating func change(to group: CacheGroup) {
     guard group != self.group else { return }
     if Set(group.entities) != Set(self.group.entities) { lastGood = nil }
     self.group = group

@@ -1,21 +1,21 @@
-public import FerryConnector
-public import FerryWorld
+import FerryConnector
+import FerryWorld
 
 /// When the server asks the business system for the rows of a package, and what becomes of changes that
 /// meet those of others. It is read from a file beside
 /// the model, and may change while the package is served.
-public struct CachePolicies: Sendable, Equatable {
+package struct CachePolicies: Sendable, Equatable {
   /// Each entity is in one of them at most. Entities of none are followed as their connector can.
-  public let groups: [CacheGroup]
+  package let groups: [CacheGroup]
 
   /// By the names of entities; where there is none, changes are refused.
-  public let conflicts: [String: ConflictPolicy]
+  package let conflicts: [String: ConflictPolicy]
 
   /// Entities whose groups are read again after an operation of them was performed: it changes other
   /// rows too.
-  public let invalidating: Set<String>
+  package let invalidating: Set<String>
 
-  public init(
+  package init(
     groups: [CacheGroup] = [], conflicts: [String: ConflictPolicy] = [:],
     invalidating: Set<String> = []
   ) {
@@ -25,29 +25,29 @@ public struct CachePolicies: Sendable, Equatable {
   }
 
   /// Nothing is said: the connector follows the changes of every entity.
-  public static let none: CachePolicies = CachePolicies()
+  package static let none: CachePolicies = CachePolicies()
 }
 
 /// What happens where changes of an entity meet those of others.
-public struct ConflictPolicy: Sendable, Equatable {
+package struct ConflictPolicy: Sendable, Equatable {
   /// Of the attributes that are not named.
-  public let standard: ConflictRule
+  package let standard: ConflictRule
   /// By the names of attributes.
-  public let attributes: [String: ConflictRule]
+  package let attributes: [String: ConflictRule]
 
-  public init(_ standard: ConflictRule, attributes: [String: ConflictRule] = [:]) {
+  package init(_ standard: ConflictRule, attributes: [String: ConflictRule] = [:]) {
     self.standard = standard
     self.attributes = attributes
   }
 
   /// The rule of an attribute.
-  public func rule(of attribute: String) -> ConflictRule { attributes[attribute] ?? standard }
+  package func rule(of attribute: String) -> ConflictRule { attributes[attribute] ?? standard }
 }
 
 /// Entities whose rows are read together.
-public struct CacheGroup: Sendable, Equatable {
+package struct CacheGroup: Sendable, Equatable {
   /// When the rows are read.
-  public enum Refresh: Sendable, Equatable {
+  package enum Refresh: Sendable, Equatable {
     /// When a device asks and the rows are older than the interval. Zero: each time.
     case onDemand(interval: Duration)
     /// Again and again.
@@ -58,7 +58,7 @@ public struct CacheGroup: Sendable, Equatable {
     case notice
 
     /// The word of the file.
-    public var word: String {
+    package var word: String {
       switch self {
       case .onDemand: "onDemand"
       case .every, .scheduled: "scheduled"
@@ -67,13 +67,13 @@ public struct CacheGroup: Sendable, Equatable {
     }
   }
 
-  public let name: String
-  public let entities: [String]
-  public let refresh: Refresh
+  package let name: String
+  package let entities: [String]
+  package let refresh: Refresh
   /// How long a device waits for a load at most. Then it gets the rows that are there.
-  public let wait: Duration
+  package let wait: Duration
 
-  public init(name: String, entities: [String], refresh: Refresh, wait: Duration = .seconds(60)) {
+  package init(name: String, entities: [String], refresh: Refresh, wait: Duration = .seconds(60)) {
     self.name = name
     self.entities = entities
     self.refresh = refresh
@@ -82,35 +82,35 @@ public struct CacheGroup: Sendable, Equatable {
 }
 
 /// What is wrong with a file of policies.
-public struct PolicyFault: Error, Sendable, Equatable, CustomStringConvertible {
+package struct PolicyFault: Error, Sendable, Equatable, CustomStringConvertible {
   /// A path into the file such as `/groups/stock/interval`, or a byte.
-  public let place: String
-  public let problem: String
-  public let cure: String
+  package let place: String
+  package let problem: String
+  package let cure: String
 
-  public init(place: String, problem: String, cure: String) {
+  package init(place: String, problem: String, cure: String) {
     self.place = place
     self.problem = problem
     self.cure = cure
   }
 
-  public var description: String { "\(place) \(problem). \(cure)" }
+  package var description: String { "\(place) \(problem). \(cure)" }
 }
 
 /// A time zone: how far its clocks are ahead of UTC at a moment, in seconds.
-public struct ZoneClock: Sendable, Equatable {
-  public let name: String
+package struct ZoneClock: Sendable, Equatable {
+  package let name: String
   private let offset: @Sendable (Timestamp) -> Int64
 
-  public init(name: String, offset: @escaping @Sendable (Timestamp) -> Int64) {
+  package init(name: String, offset: @escaping @Sendable (Timestamp) -> Int64) {
     self.name = name
     self.offset = offset
   }
 
-  public static let utc: ZoneClock = ZoneClock(name: "UTC") { _ in 0 }
+  package static let utc: ZoneClock = ZoneClock(name: "UTC") { _ in 0 }
 
-  public func secondsAhead(at moment: Timestamp) -> Int64 { offset(moment) }
+  package func secondsAhead(at moment: Timestamp) -> Int64 { offset(moment) }
 
   /// By their names.
-  public static func == (left: ZoneClock, right: ZoneClock) -> Bool { left.name == right.name }
+  package static func == (left: ZoneClock, right: ZoneClock) -> Bool { left.name == right.name }
 }

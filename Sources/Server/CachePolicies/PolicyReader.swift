@@ -1,13 +1,13 @@
 import FerryConnector
 import FerryJSON
-public import FerryModel
+import FerryModel
 
 extension CachePolicies {
   /// What the file of a package's policies is called, beside the model.
-  public static func fileName(of package: Package) -> String { "\(package.name).policies.json" }
+  package static func fileName(of package: Package) -> String { "\(package.name).policies.json" }
 
   /// Reads a file of policies for a package. `zone`: the time zone of a name; nil where there is none.
-  public init(
+  package init(
     _ text: [UInt8], for package: Package, zone: @escaping (String) -> ZoneClock?
   ) throws(PolicyFault) {
     self = try PolicyReader(package: package.served, zone: zone).read(text)

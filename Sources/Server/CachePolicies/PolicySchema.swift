@@ -1,6 +1,6 @@
 /// The JSON Schema of a file of policies, by which editors complete and check it.
-public enum PolicySchema {
-  public static let fileName: String = "policies.schema.json"
+package enum PolicySchema {
+  package static let fileName: String = "policies.schema.json"
 
   public static let text: String = """
     {

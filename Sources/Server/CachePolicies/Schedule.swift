@@ -1,19 +1,19 @@
-public import FerryWorld
+import FerryWorld
 
 /// Hours of the day at which something is done, by the clocks of a time zone. Pure.
 ///
 /// Where the clocks jump over such an hour it is done as much later as they jumped. Where the hour comes
 /// twice it is done the first time.
-public struct Schedule: Sendable, Equatable {
+package struct Schedule: Sendable, Equatable {
   /// Seconds since midnight.
-  public let times: [Int64]
+  package let times: [Int64]
   /// Monday is 1, Sunday 7.
-  public let days: Set<Int64>
-  public let zone: ZoneClock
+  package let days: Set<Int64>
+  package let zone: ZoneClock
 
-  public static let everyDay: Set<Int64> = Set(1...7)
+  package static let everyDay: Set<Int64> = Set(1...7)
 
-  public init(times: [Int64], days: Set<Int64> = Schedule.everyDay, zone: ZoneClock = .utc) {
+  package init(times: [Int64], days: Set<Int64> = Schedule.everyDay, zone: ZoneClock = .utc) {
     precondition(!times.isEmpty && !days.isEmpty, "a schedule without any hour")
     self.times = times.sorted()
     self.days = days
@@ -23,7 +23,7 @@ public struct Schedule: Sendable, Equatable {
   private static let day: Int64 = 86_400
 
   /// The first moment after this one.
-  public func next(after moment: Timestamp) -> Timestamp {
+  package func next(after moment: Timestamp) -> Timestamp {
     let ahead = zone.secondsAhead(at: moment)
     let today = moment.advanced(by: .seconds(ahead)).day
     // A day back, for zones whose day is another one; nine ahead, for one day of the week.

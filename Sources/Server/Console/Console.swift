@@ -8,7 +8,7 @@ import FerryWorld
 ///
 /// Reading and deciding work without a script. All pages are at one depth and all links are relative,
 /// so that a proxy may put a prefix before them.
-public struct Console: Sendable {
+package struct Console: Sendable {
   let server: AdminServer
   private let log: any Log
 
@@ -17,10 +17,10 @@ public struct Console: Sendable {
     self.log = log
   }
 
-  public func admit(_ request: HTTPRequest) -> HTTPAdmission { server.admit(request) }
+  package func admit(_ request: HTTPRequest) -> HTTPAdmission { server.admit(request) }
 
   /// Never throws.
-  public func answer(_ request: HTTPRequest) async -> HTTPResponse {
+  package func answer(_ request: HTTPRequest) async -> HTTPResponse {
     if AdminAPI.isMeant(by: request) { return await server.answer(request) }
     guard let segments = request.pathSegments, segments.count <= 1 else {
       return notFound(nil).response

@@ -14,14 +14,14 @@ import Synchronization
 /// The handler and what it awaits without leaving for another actor's own thread run on that
 /// thread too: the server adds no other, whatever the number of connections. So a handler must
 /// not block; slow work goes to an actor with a thread of its own.
-public final class HTTPServer: Sendable {
+package final class HTTPServer: Sendable {
   /// Called once per whole request, on the server's thread. Its task is cancelled when the client
   /// goes away before the answer.
-  public typealias Handler = @Sendable (HTTPRequest) async -> HTTPResponse
+  package typealias Handler = @Sendable (HTTPRequest) async -> HTTPResponse
 
   /// Called once per request, when its head is there and its body is not (`body` is empty), on the
   /// server's thread. It must not block.
-  public typealias Doorman = @Sendable (HTTPRequest) -> HTTPAdmission
+  package typealias Doorman = @Sendable (HTTPRequest) -> HTTPAdmission
 
   private let configuration: HTTPServerConfiguration
   let loop: Loop
@@ -30,7 +30,7 @@ public final class HTTPServer: Sendable {
 
   /// `doorman` judges each request by its head; unless one is given, every request is taken.
   /// Errors: `tooFewFiles`, `system`.
-  public init(
+  package init(
     configuration: HTTPServerConfiguration = HTTPServerConfiguration(),
     log: any Log = SilentLog(),
     doorman: @escaping Doorman = { _ in .take(bodyBytes: .max) },
@@ -48,7 +48,7 @@ public final class HTTPServer: Sendable {
   ///
   /// Also ignores SIGPIPE for the process, and raises its limit of open files as far as it may.
   /// Errors: `portInUse`, `notPermitted`, `badAddress`, `badPort`, `tooFewFiles`, `system`.
-  public func start() throws(HTTPServerError) {
+  package func start() throws(HTTPServerError) {
     let isStarted = port.withLock { $0 != nil }
     precondition(!isStarted, "a server is started once")
     signal(SIGPIPE, SIG_IGN)
@@ -64,7 +64,7 @@ public final class HTTPServer: Sendable {
   ///
   /// On the server's thread, while it runs. The folder must belong to this user, with mode 700.
   /// Errors: `portInUse`, `notPermitted`, `system`.
-  public func listenLocally(in folder: String, as name: String) throws(HTTPServerError) {
+  package func listenLocally(in folder: String, as name: String) throws(HTTPServerError) {
     listen(on: try LocalSocket(in: folder, named: name))
   }
 
@@ -74,7 +74,7 @@ public final class HTTPServer: Sendable {
   }
 
   /// Where it listens. A programmer's error before `start`.
-  public var boundPort: Int {
+  package var boundPort: Int {
     guard let bound = port.withLock({ $0 }) else {
       preconditionFailure("the server was not started")
     }
@@ -82,26 +82,26 @@ public final class HTTPServer: Sendable {
   }
 
   /// Serves until `stop`, on the calling thread. Call it once, after `start`.
-  public func run() { engine.run() }
+  package func run() { engine.run() }
 
   /// Lets `run` return: no new connections, idle ones closed, waiting streams cancelled, requests
   /// in flight answered for as long as `grace`; then the rest is cut.
   ///
   /// From any thread, any number of times; returns at once.
-  public func stop(grace: Duration = .seconds(10)) { engine.stop(grace: grace) }
+  package func stop(grace: Duration = .seconds(10)) { engine.stop(grace: grace) }
 
   /// From now on handshakes show this identity; connections that are open stay. Whom clients are asked
   /// for does not change.
   ///
   /// Any thread. Throws `badIdentity`, and the one of before stays. A programmer's error on a server
   /// without TLS.
-  public func change(to identity: TLSIdentity) throws(HTTPServerError) {
+  package func change(to identity: TLSIdentity) throws(HTTPServerError) {
     guard let tls = engine.tls else { preconditionFailure("the server has no TLS") }
     tls.change(to: try TLSKeys(identity), handshake: configuration.limits.headTime)
   }
 
   /// The server's thread as an executor, for work that belongs beside the handlers.
-  public var executor: any TaskExecutor { loop }
+  package var executor: any TaskExecutor { loop }
 
   private static func allowFiles(for limits: HTTPServerLimits) throws(HTTPServerError) {
     // Beside the sockets: databases, logs, the loop itself.

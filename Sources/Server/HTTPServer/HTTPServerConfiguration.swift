@@ -1,22 +1,22 @@
 /// Where a server listens and what it takes on.
-public struct HTTPServerConfiguration: Sendable {
+package struct HTTPServerConfiguration: Sendable {
   /// An address of this machine, IPv4 or IPv6, or `localhost`; `0.0.0.0` or `::` for all of them.
-  public var address: String
+  package var address: String
   /// 0 lets the system choose; `HTTPServer.boundPort` tells which.
-  public var port: Int
-  public var limits: HTTPServerLimits
+  package var port: Int
+  package var limits: HTTPServerLimits
   /// Addresses of trusted proxies, whose connections are those of many clients.
-  public var proxies: Set<String>
+  package var proxies: Set<String>
   /// Whether connections of `proxies` begin with the PROXY protocol, version 1 or 2, which says who
   /// their client is: that address is then `HTTPRequest.peer`. Connections of others have none.
-  public var proxiesSendGreetings: Bool = false
+  package var proxiesSendGreetings: Bool = false
   /// How long a stop by signal waits for requests in flight.
-  public var signalGrace: Duration
+  package var signalGrace: Duration
   /// With one, everything goes over TLS 1.2 or 1.3; nil, the default, over none.
-  public var tls: TLSIdentity?
+  package var tls: TLSIdentity?
 
   /// Takes only connections from this machine unless told otherwise.
-  public init(
+  package init(
     address: String = "127.0.0.1", port: Int = 0, limits: HTTPServerLimits = HTTPServerLimits(),
     proxies: Set<String> = [], signalGrace: Duration = .seconds(10)
   ) {

@@ -7,9 +7,9 @@ private let heard = Atomic<CInt>(-1)
 /// SIGTERM and SIGINT stop a server with its configured grace; the second one at once.
 ///
 /// One server per process can be stopped so. It must live until the process ends.
-public enum SignalStop {
+package enum SignalStop {
   /// Takes both signals from whoever had them before.
-  public static func install(for server: HTTPServer) {
+  package static func install(for server: HTTPServer) {
     heard.store(server.engine.stopEvent, ordering: .sequentiallyConsistent)
     var action = sigaction()
     action.sa_flags = SA_RESTART
@@ -25,7 +25,7 @@ public enum SignalStop {
   }
 
   /// Restores what the system does at both signals.
-  public static func uninstall() {
+  package static func uninstall() {
     signal(SIGTERM, SIG_DFL)
     signal(SIGINT, SIG_DFL)
     heard.store(-1, ordering: .sequentiallyConsistent)

@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 
 /// Who a server is over TLS: its certificate, the ones between it and its authority, and the key.
-public struct TLSIdentity: Sendable, CustomStringConvertible {
+package struct TLSIdentity: Sendable, CustomStringConvertible {
   let certificates: String
   let key: String
   /// Those whose certificates clients are asked for; nil: clients are asked for none.
@@ -11,14 +11,16 @@ public struct TLSIdentity: Sendable, CustomStringConvertible {
 
   /// All as PEM; the certificate of the server comes first. Of a client's certificate only the proof of
   /// its key is checked: `HTTPRequest.clientCertificate` has it.
-  public init(certificates: String, key: String, clientAuthorities: String? = nil) {
+  package init(certificates: String, key: String, clientAuthorities: String? = nil) {
     self.certificates = certificates
     self.key = key
     self.clientAuthorities = clientAuthorities
   }
 
   /// Does not name the key.
-  public var description: String { "TLSIdentity(\(certificates.utf8.count) bytes of certificates)" }
+  package var description: String {
+    "TLSIdentity(\(certificates.utf8.count) bytes of certificates)"
+  }
 }
 
 /// The same in the form of GnuTLS.

@@ -12,12 +12,12 @@ import Foundation
 /// to `users`.
 ///
 /// A refused certificate is a `wrongLogin` for the device, like a wrong password; the log says why.
-public struct CertificateUsers: AuthenticationProvider {
+package struct CertificateUsers: AuthenticationProvider {
   private let users: any AuthenticationProvider
   private let authorities: [[UInt8]]
   private let world: World
 
-  public init(
+  package init(
     _ users: any AuthenticationProvider, authorities: [X509Certificate], world: World
   ) {
     self.users = users
@@ -26,7 +26,7 @@ public struct CertificateUsers: AuthenticationProvider {
   }
 
   /// `file`: the authorities, as PEM. Throws `badUserFile`.
-  public init(
+  package init(
     _ users: any AuthenticationProvider, file: String, world: World
   ) throws(ServerError) {
     guard let bytes = FileManager.default.contents(atPath: file),
@@ -41,13 +41,13 @@ public struct CertificateUsers: AuthenticationProvider {
   }
 
   /// A certificate says who somebody is, and a user file what that user may do.
-  public static func noUsers(_ file: String) -> ServerError {
+  package static func noUsers(_ file: String) -> ServerError {
     ServerError(
       .badUserFile, "the authorities in \(file) let users in, and there is no user file",
       hint: "Add the users with ferry user add.")
   }
 
-  public func authenticate(user: String, password: String) throws(ServerError) -> UserRecord {
+  package func authenticate(user: String, password: String) throws(ServerError) -> UserRecord {
     guard let blob = CertificateUsers.blob(password) else {
       return try users.authenticate(user: user, password: password)
     }
@@ -66,9 +66,9 @@ public struct CertificateUsers: AuthenticationProvider {
     return record
   }
 
-  public func record(of user: String) -> UserRecord? { users.record(of: user) }
+  package func record(of user: String) -> UserRecord? { users.record(of: user) }
 
-  public func areRightsKnown(of user: String, now: Timestamp) -> Bool {
+  package func areRightsKnown(of user: String, now: Timestamp) -> Bool {
     users.areRightsKnown(of: user, now: now)
   }
 

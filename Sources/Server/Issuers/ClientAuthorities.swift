@@ -1,13 +1,13 @@
 import FerryCertificates
 import FerryCrypto
-public import FerryServer
-public import FerryWorld
+import FerryServer
+import FerryWorld
 import Foundation
 import Synchronization
 
 /// Whose certificates callers may show, and which of them were revoked: files that are read again while
 /// the server runs. Any thread.
-public final class ClientAuthorities: Sendable {
+package final class ClientAuthorities: Sendable {
   private struct State {
     var authorities: [[UInt8]]
     var revocations: [[UInt8]]
@@ -26,7 +26,7 @@ public final class ClientAuthorities: Sendable {
 
   /// Paths of files in PEM. `revocations`: nil where nothing is revoked; with it each authority that
   /// signs certificates of clients needs a list. Throws `badUserFile`.
-  public init(
+  package init(
     authorities: String, revocations: String? = nil, world: World
   ) throws(ServerError) {
     self.authorities = authorities
@@ -36,18 +36,18 @@ public final class ClientAuthorities: Sendable {
   }
 
   /// Reads the files again. Throws `badUserFile`: then those of before stay.
-  public func reload() throws(ServerError) {
+  package func reload() throws(ServerError) {
     let fresh = try ClientAuthorities.read(authorities, revocations)
     state.withLock { $0 = fresh }
   }
 
   /// What a server asks its clients for.
-  public var pem: String {
+  package var pem: String {
     state.withLock { $0.authorities }.map { ClientAuthorities.pem($0) }.joined()
   }
 
   /// Why a certificate is not good; nil: it is.
-  public func refusal(of der: [UInt8]) -> String? {
+  package func refusal(of der: [UInt8]) -> String? {
     let now = world.clock.now.milliseconds / 1_000
     let digest = SHA256Digest.hash(der)
     let (known, authorities, revocations) = state.withLock { state in
@@ -66,7 +66,7 @@ public final class ClientAuthorities: Sendable {
 
   /// The user whom a good certificate names; nil where it is not good or does not have exactly one
   /// common name.
-  public func userName(in der: [UInt8]) -> String? {
+  package func userName(in der: [UInt8]) -> String? {
     guard refusal(of: der) == nil, let certificate = try? X509Certificate(der: der),
       certificate.subjectParts.count(where: { $0.type == "CN" }) == 1
     else { return nil }

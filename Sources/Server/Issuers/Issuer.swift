@@ -1,16 +1,16 @@
-public import FerryHTTPClient
+import FerryHTTPClient
 import FerryJSON
 import FerryModel
-public import FerryServer
-public import FerryWorld
+import FerryServer
+import FerryWorld
 
 /// A company's own login: whose tokens let users in, and what they give them.
 ///
 /// It is a value; any thread.
-public struct Issuer: TokenProvider {
+package struct Issuer: TokenProvider {
   /// As the issuer writes it into its tokens.
-  public let name: String
-  public let mapping: Mapping
+  package let name: String
+  package let mapping: Mapping
   private let audiences: [String]
   private let keys: IssuerKeys
 
@@ -18,7 +18,7 @@ public struct Issuer: TokenProvider {
   static let skew: Duration = .seconds(60)
 
   /// `audiences`: which programs a token may be for; one of them must be this server.
-  public init(
+  package init(
     name: String, audiences: [String], mapping: Mapping, transport: any Transport, world: World
   ) {
     self.init(
@@ -36,7 +36,7 @@ public struct Issuer: TokenProvider {
     keys = IssuerKeys(issuer: name, world: world, fetch: fetch)
   }
 
-  public func login(token text: String, now: Timestamp) async throws(ServerError) -> TokenLogin? {
+  package func login(token text: String, now: Timestamp) async throws(ServerError) -> TokenLogin? {
     do throws(IssuerError) {
       let token = try SignedToken(text)
       guard isIssuer(of: token) else { return nil }
@@ -49,13 +49,13 @@ public struct Issuer: TokenProvider {
   }
 
   /// What a token gives and how that comes; the signature is verified last.
-  public struct Judgement: Sendable {
-    public let login: TokenLogin
-    public let outcome: Mapping.Outcome
+  package struct Judgement: Sendable {
+    package let login: TokenLogin
+    package let outcome: Mapping.Outcome
   }
 
   /// Errors: every code of `IssuerError`.
-  public func judge(_ text: String, now: Timestamp) async throws(IssuerError) -> Judgement {
+  package func judge(_ text: String, now: Timestamp) async throws(IssuerError) -> Judgement {
     try await judge(try SignedToken(text), now: now)
   }
 

@@ -1,7 +1,7 @@
 /// Why a token of an issuer does not let its user in, or what is wrong with an issuer.
-public struct IssuerError: Error, Sendable, Equatable, CustomStringConvertible {
+package struct IssuerError: Error, Sendable, Equatable, CustomStringConvertible {
   /// Closed today; more may come.
-  public enum Code: String, Sendable, CaseIterable {
+  package enum Code: String, Sendable, CaseIterable {
     /// The text is no signed token, or is longer than a token may be.
     case notAToken
     /// The token is signed in a way that is not taken, or not at all. RS256 and ES256 are taken.
@@ -36,19 +36,19 @@ public struct IssuerError: Error, Sendable, Equatable, CustomStringConvertible {
     case badMapping
   }
 
-  public let code: Code
-  public let message: String
+  package let code: Code
+  package let message: String
   /// What the reader can do.
-  public let hint: String
+  package let hint: String
 
-  public init(_ code: Code, _ message: String, hint: String) {
+  package init(_ code: Code, _ message: String, hint: String) {
     self.code = code
     self.message = message
     self.hint = hint
   }
 
   /// Whether the same token may be taken later.
-  public var isTransient: Bool { code == .away || code == .badDocument }
+  package var isTransient: Bool { code == .away || code == .badDocument }
 
-  public var description: String { "\(message). \(hint)" }
+  package var description: String { "\(message). \(hint)" }
 }

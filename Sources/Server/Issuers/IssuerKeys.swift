@@ -109,9 +109,9 @@ actor IssuerKeys {
 }
 
 /// Addresses of issuers.
-public enum IssuerAddress {
+package enum IssuerAddress {
   /// Whether nobody on the way can change what comes from there: TLS, or this machine itself.
-  public static func isSafe(_ address: String) -> Bool {
+  package static func isSafe(_ address: String) -> Bool {
     // Readers of addresses do not agree what a backslash ends.
     guard let place = HTTPAddress(address), !address.utf8.contains(UInt8(ascii: "\\")) else {
       return false

@@ -1,6 +1,6 @@
 import FerryJSON
 import FerryModel
-public import FerryServer
+import FerryServer
 
 /// Which claims and groups of an issuer's tokens give which roles, claims and packages here.
 ///
@@ -12,37 +12,37 @@ public import FerryServer
 ///          "packages": ["Travel"]}]}
 ///
 /// Once a rule names packages, a user may use those of the rules that fit, and no others.
-public struct Mapping: Sendable, Equatable {
+package struct Mapping: Sendable, Equatable {
   /// One line of the mapping.
-  public struct Rule: Sendable, Equatable {
+  package struct Rule: Sendable, Equatable {
     /// The way to the values in the token.
-    public let path: [String]
+    package let path: [String]
     /// Only these values count; nil: each one.
-    public let values: [String]?
+    package let values: [String]?
     /// The values that count become those of this claim.
-    public let claim: String?
-    public let roles: [String]
-    public let claims: [String: [String]]
+    package let claim: String?
+    package let roles: [String]
+    package let claims: [String: [String]]
     /// Names of packages, each for all its versions.
-    public let packages: [String]
+    package let packages: [String]
 
     /// As it is called in messages.
-    public var name: String {
+    package var name: String {
       path.joined(separator: " > ") + (values.map { " is " + $0.joined(separator: " or ") } ?? "")
     }
   }
 
   /// The issuer that it is for; nil: the only one there is.
-  public let issuer: String?
+  package let issuer: String?
   /// The claim that says whose the token is: `sub`, or the object id `oid` of Entra ID.
-  public let identity: String
+  package let identity: String
   /// What the claim `tid` of the token must be.
-  public let tenant: String?
-  public let rules: [Rule]
+  package let tenant: String?
+  package let rules: [Rule]
 
   /// Without a file: the claims that the model's partition rules name, and the roles that it names,
   /// under the same names.
-  public init(claims: [String], roles: [String]) {
+  package init(claims: [String], roles: [String]) {
     issuer = nil
     identity = "sub"
     tenant = nil
@@ -54,7 +54,7 @@ public struct Mapping: Sendable, Equatable {
   }
 
   /// Reads a file. Errors: `badMapping`, which names line and column.
-  public init(_ bytes: [UInt8], name file: String) throws(IssuerError) {
+  package init(_ bytes: [UInt8], name file: String) throws(IssuerError) {
     func wrong(_ offset: Int, _ problem: String, _ hint: String) -> IssuerError {
       IssuerError(
         .badMapping, "\(file):\(TextPlace(offset: offset, in: bytes)): \(problem)", hint: hint)
@@ -151,16 +151,16 @@ enum ClaimMembers {
 
 extension Mapping {
   /// What a token gives, and by which rules.
-  public struct Outcome: Sendable, Equatable {
-    public var roles: [String] = []
-    public var claims: [String: [String]] = [:]
-    public var packages: AllowedPackages = .all
+  package struct Outcome: Sendable, Equatable {
+    package var roles: [String] = []
+    package var claims: [String: [String]] = [:]
+    package var packages: AllowedPackages = .all
     /// Whether each rule fits, in their order.
-    public var fits: [Bool] = []
+    package var fits: [Bool] = []
   }
 
   /// Errors: `tooManyGroups`.
-  public func apply(to payload: JSONNode) throws(IssuerError) -> Outcome {
+  package func apply(to payload: JSONNode) throws(IssuerError) -> Outcome {
     var outcome = Outcome()
     if rules.contains(where: { !$0.packages.isEmpty }) { outcome.packages = .only([]) }
     for rule in rules {

@@ -4,25 +4,25 @@ import FerryModel
 import FerryServer
 
 /// A JSON Web Token in its three parts, as they were sent: nothing in it is believed yet.
-public struct SignedToken: Sendable {
+package struct SignedToken: Sendable {
   /// The longest token that is read. Entra lists at most 200 groups, which are about 9 KB.
-  public static let longestBytes = 24 << 10
+  package static let longestBytes = 24 << 10
 
   /// The ways to sign that are taken.
-  public enum Algorithm: String, Sendable, CaseIterable {
+  package enum Algorithm: String, Sendable, CaseIterable {
     case rs256 = "RS256"
     case es256 = "ES256"
   }
 
-  public let algorithm: Algorithm
-  public let keyID: String?
+  package let algorithm: Algorithm
+  package let keyID: String?
   /// The claims.
-  public let payload: JSONNode
+  package let payload: JSONNode
   private let signed: [UInt8]
   private let signature: [UInt8]
 
   /// Errors: `notAToken`, `algorithm` and `type`.
-  public init(_ text: String) throws(IssuerError) {
+  package init(_ text: String) throws(IssuerError) {
     guard text.utf8.count <= SignedToken.longestBytes else {
       throw IssuerError(
         .notAToken, "the token has \(text.utf8.count) bytes",
@@ -50,7 +50,7 @@ public struct SignedToken: Sendable {
   }
 
   /// Whether the signature is that of the key, which must be of the kind that the token names.
-  public func isSigned(by key: WebKey) -> Bool {
+  package func isSigned(by key: WebKey) -> Bool {
     switch (algorithm, key) {
     case (.rs256, .rsa), (.es256, .p256): key.verify(signature, of: signed)
     default: false

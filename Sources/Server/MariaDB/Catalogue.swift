@@ -1,78 +1,80 @@
 /// What the catalogue says of a table.
-public struct CatalogueTable: Sendable, Equatable {
-  public let name: String
+package struct CatalogueTable: Sendable, Equatable {
+  package let name: String
   /// `InnoDB` for one with transactions; empty for a view.
-  public let engine: String
-  public let comment: String
-  public internal(set) var columns: [CatalogueColumn] = []
+  package let engine: String
+  package let comment: String
+  package internal(set) var columns: [CatalogueColumn] = []
   /// Sets of columns that are unique for all rows, by the name of their index; `PRIMARY` among them.
-  public internal(set) var uniqueKeys: [String: [String]] = [:]
+  package internal(set) var uniqueKeys: [String: [String]] = [:]
   /// Foreign keys from the table, and those of others that lead to it.
-  public internal(set) var foreignKeys: [CatalogueForeignKey] = []
+  package internal(set) var foreignKeys: [CatalogueForeignKey] = []
   /// Rules of the checks by their names.
-  public internal(set) var checks: [String: String] = [:]
+  package internal(set) var checks: [String: String] = [:]
   /// The customer's own triggers, without those of Ferry.
-  public internal(set) var triggers: [String] = []
+  package internal(set) var triggers: [String] = []
 
-  public var isView: Bool { engine.isEmpty }
-  public var isTransactional: Bool { engine == "InnoDB" }
+  package var isView: Bool { engine.isEmpty }
+  package var isTransactional: Bool { engine == "InnoDB" }
   /// In the key's order; empty when there is none.
-  public var primaryKey: [String] { uniqueKeys["PRIMARY"] ?? [] }
+  package var primaryKey: [String] { uniqueKeys["PRIMARY"] ?? [] }
   /// Foreign keys that leave from this table.
-  public var outgoing: [CatalogueForeignKey] { foreignKeys.filter { $0.child == name } }
+  package var outgoing: [CatalogueForeignKey] { foreignKeys.filter { $0.child == name } }
   /// Foreign keys that lead to this table.
-  public var incoming: [CatalogueForeignKey] { foreignKeys.filter { $0.parent == name } }
+  package var incoming: [CatalogueForeignKey] { foreignKeys.filter { $0.parent == name } }
 
   /// Names of columns have no case there.
-  public func column(named name: String) -> CatalogueColumn? {
+  package func column(named name: String) -> CatalogueColumn? {
     columns.first { $0.name == name }
       ?? columns.first { $0.name.lowercased() == name.lowercased() }
   }
 
   /// Whether some unique index is made of just these columns.
-  public func isUnique(_ names: [String]) -> Bool {
+  package func isUnique(_ names: [String]) -> Bool {
     let wanted = Set(names.map { $0.lowercased() })
     return uniqueKeys.values.contains { Set($0.map { $0.lowercased() }) == wanted }
   }
 }
 
 /// A column as the catalogue has it.
-public struct CatalogueColumn: Sendable, Equatable {
-  public let name: String
+package struct CatalogueColumn: Sendable, Equatable {
+  package let name: String
   /// Name of the type alone: `int`, `varchar`.
-  public let typeName: String
+  package let typeName: String
   /// As it was declared: `int(10) unsigned`, `enum('a','b')`.
-  public let declaredType: String
-  public let isNotNull: Bool
-  public let hasDefault: Bool
+  package let declaredType: String
+  package let isNotNull: Bool
+  package let hasDefault: Bool
   /// AUTO_INCREMENT: the database gives values to new rows.
-  public let isCounted: Bool
-  public let isGenerated: Bool
-  public let comment: String
+  package let isCounted: Bool
+  package let isGenerated: Bool
+  package let comment: String
   /// Of a text; nil for other types.
-  public let collation: String?
+  package let collation: String?
   /// Characters or bytes that fit, of texts and bytes.
-  public let length: Int?
+  package let length: Int?
   /// Of numbers: all digits, and those behind the point.
-  public let precision: Int?
-  public let scale: Int?
+  package let precision: Int?
+  package let scale: Int?
   /// Digits of the fraction of a second, of times.
-  public let secondDigits: Int
+  package let secondDigits: Int
 
-  public var isUnsigned: Bool { declaredType.hasSuffix("unsigned") }
+  package var isUnsigned: Bool { declaredType.hasSuffix("unsigned") }
   /// `BOOLEAN` is another name of `TINYINT(1)`.
-  public var isBoolean: Bool {
+  package var isBoolean: Bool {
     declaredType.hasPrefix("tinyint(1)") || typeName == "bit" && precision == 1
   }
   /// Whether the database takes different letters for equal.
-  public var foldsLetters: Bool {
+  package var foldsLetters: Bool {
     collation.map { !$0.hasSuffix("_bin") && $0 != "binary" } ?? false
   }
   /// Whether equal means the same characters: most collations ignore blanks at the end too.
-  public var isExact: Bool { collation.map { $0.hasSuffix("nopad_bin") || $0 == "binary" } ?? true }
+  package var isExact: Bool {
+    collation.map { $0.hasSuffix("nopad_bin") || $0 == "binary" } ?? true
+  }
 
   /// Of an enumeration: its values in their order; else empty.
-  public var labels: [String] {
+  package var labels: [String] {
     guard typeName == "enum" else { return [] }
     var labels: [String] = []
     var label: [UInt8] = []
@@ -94,22 +96,22 @@ public struct CatalogueColumn: Sendable, Equatable {
 }
 
 /// A foreign key as the catalogue has it.
-public struct CatalogueForeignKey: Sendable, Equatable {
-  public let name: String
-  public let child: String
-  public internal(set) var childColumns: [String]
-  public let parent: String
-  public internal(set) var parentColumns: [String]
+package struct CatalogueForeignKey: Sendable, Equatable {
+  package let name: String
+  package let child: String
+  package internal(set) var childColumns: [String]
+  package let parent: String
+  package internal(set) var parentColumns: [String]
   /// `RESTRICT`, `CASCADE`, `SET NULL` or `NO ACTION`.
-  public let deleteRule: String
+  package let deleteRule: String
 }
 
 /// The tables of the connection's database, without those of Ferry.
-public struct Catalogue: Sendable {
-  public private(set) var tables: [String: CatalogueTable] = [:]
+package struct Catalogue: Sendable {
+  package private(set) var tables: [String: CatalogueTable] = [:]
 
   /// `names`: which ones; nil for all.
-  public init(_ connection: MariaDBConnection, names: Set<String>? = nil) throws(MariaDBError) {
+  package init(_ connection: MariaDBConnection, names: Set<String>? = nil) throws(MariaDBError) {
     func each(
       _ sql: String, _ body: (inout CatalogueTable, [String?]) -> Void
     ) throws(MariaDBError) {
@@ -170,7 +172,7 @@ public struct Catalogue: Sendable {
   }
 
   /// The tables that Ferry makes.
-  public static let ownTables: [String] = [
+  package static let ownTables: [String] = [
     "ferry_applied", "ferry_leader", "ferry_change", "ferry_mark", "ferry_database",
   ]
   private static var own: String { ownTables.map(quotedText).joined(separator: ", ") }

@@ -4,9 +4,9 @@
 /// `mysql:` says the same. What it does not say comes from the option files of the client library, groups
 /// `client` and `ferry`. A password in the address is refused, for an address is in models, logs and
 /// lists of processes: it comes from an option file (`file=`), or from the variable `MYSQL_PWD`.
-public struct MariaDBAddress: Sendable, Equatable, CustomStringConvertible {
+package struct MariaDBAddress: Sendable, Equatable, CustomStringConvertible {
   /// As it was written.
-  public let text: String
+  package let text: String
   /// By the keywords of `known`.
   let options: [String: String]
 
@@ -14,7 +14,7 @@ public struct MariaDBAddress: Sendable, Equatable, CustomStringConvertible {
   static let known: [String] = ["dbname", "file", "host", "port", "socket", "ssl-ca", "user"]
 
   /// Throws `.address` where the text names no database of MariaDB, or holds a secret.
-  public init(_ text: String) throws(MariaDBError) {
+  package init(_ text: String) throws(MariaDBError) {
     guard MariaDBAddress.isAddress(text) else { throw MariaDBAddress.unreadable }
     let rest = text.drop { $0 != ":" }.dropFirst()
     var options =
@@ -30,14 +30,14 @@ public struct MariaDBAddress: Sendable, Equatable, CustomStringConvertible {
   }
 
   /// Whether the text begins like an address of MariaDB.
-  public static func isAddress(_ text: String) -> Bool {
+  package static func isAddress(_ text: String) -> Bool {
     text.hasPrefix("mariadb:") || text.hasPrefix("mysql:")
   }
 
-  public var description: String { text }
+  package var description: String { text }
 
   /// The database's name.
-  public var database: String { options["dbname"] ?? "" }
+  package var database: String { options["dbname"] ?? "" }
 
   private static let unreadable = MariaDBError(
     .address, message: "The address of the database cannot be read",

@@ -6,14 +6,14 @@ import Glibc
 /// Each answer has a deadline. Where it is over, or the line breaks, the connection is closed and stays
 /// closed: what became of the last request is unknown. Statements have their values in their text; the
 /// session is strict, in UTC, and takes no backslash for an escape.
-public final class MariaDBConnection {
+package final class MariaDBConnection {
   /// How long the server may take.
-  public struct Deadlines: Sendable {
-    public var connect: Duration
+  package struct Deadlines: Sendable {
+    package var connect: Duration
     /// For each piece of an answer.
-    public var answer: Duration
+    package var answer: Duration
 
-    public init(connect: Duration = .seconds(15), answer: Duration = .seconds(120)) {
+    package init(connect: Duration = .seconds(15), answer: Duration = .seconds(120)) {
       self.connect = connect
       self.answer = answer
     }
@@ -26,11 +26,11 @@ public final class MariaDBConnection {
     }
   }
 
-  public let address: MariaDBAddress
+  package let address: MariaDBAddress
   private var handle: UnsafeMutablePointer<MYSQL>?
 
   /// Connects. Throws `.connection`, or `.server` where the server does not let this user in.
-  public init(
+  package init(
     _ address: MariaDBAddress, deadlines: Deadlines = Deadlines(), application: String = "ferry"
   ) throws(MariaDBError) {
     self.address = address
@@ -94,30 +94,30 @@ public final class MariaDBConnection {
   deinit { close() }
 
   /// Ends the connection; a transaction that is open is rolled back by the server.
-  public func close() {
+  package func close() {
     guard let handle else { return }
     mysql_close(handle)
     self.handle = nil
   }
 
   /// False once the line is broken: nothing can be asked of it any more.
-  public var isOpen: Bool { handle != nil }
+  package var isOpen: Bool { handle != nil }
 
   /// Whether a transaction is open: some errors end it.
-  public var isInTransaction: Bool {
+  package var isInTransaction: Bool {
     guard let handle else { return false }
     return handle.pointee.server_status & UInt32(SERVER_STATUS_IN_TRANS) != 0
   }
 
   /// Whether it is MariaDB, and not MySQL.
-  public var isMariaDB: Bool { handle.map { mariadb_connection($0) != 0 } ?? false }
+  package var isMariaDB: Bool { handle.map { mariadb_connection($0) != 0 } ?? false }
 
   /// Runs one statement and forgets its rows.
-  public func execute(_ sql: String) throws(MariaDBError) { try rows(sql) }
+  package func execute(_ sql: String) throws(MariaDBError) { try rows(sql) }
 
   /// Runs one statement and gives its rows.
   @discardableResult
-  public func rows(_ sql: String) throws(MariaDBError) -> MariaDBRows {
+  package func rows(_ sql: String) throws(MariaDBError) -> MariaDBRows {
     let handle = try send(sql)
     guard let result = mysql_store_result(handle) else {
       guard mysql_errno(handle) == 0 else { throw ended(failed()) }
@@ -131,15 +131,15 @@ public final class MariaDBConnection {
   }
 
   /// The first value of the first row; nil where there is no row, or null.
-  public func value(_ sql: String) throws(MariaDBError) -> String? { try rows(sql).first }
+  package func value(_ sql: String) throws(MariaDBError) -> String? { try rows(sql).first }
 
   /// The key that the last INSERT was given by a counter; 0 where it was given none.
-  public var insertedID: UInt64 { handle.map { mysql_insert_id($0) } ?? 0 }
+  package var insertedID: UInt64 { handle.map { mysql_insert_id($0) } ?? 0 }
 
   /// Runs one statement and gives each row as it comes; no more than one is in memory.
   ///
   /// Where `body` throws the connection is closed, for more rows would follow.
-  public func stream<Failure: Error>(
+  package func stream<Failure: Error>(
     _ sql: String, wrap: (MariaDBError) -> Failure, _ body: ([String?]) throws(Failure) -> Void
   ) throws(Failure) {
     let handle: UnsafeMutablePointer<MYSQL>

@@ -1,7 +1,7 @@
 /// What MariaDB answered, or why it did not, when something was asked of it.
-public struct MariaDBError: Error, Sendable, Equatable, CustomStringConvertible {
+package struct MariaDBError: Error, Sendable, Equatable, CustomStringConvertible {
   /// Where the request ended.
-  public enum Kind: Sendable, Equatable {
+  package enum Kind: Sendable, Equatable {
     /// The address cannot be used; nothing was asked.
     case address
     /// There is no connection, or it was lost on the way.
@@ -10,17 +10,17 @@ public struct MariaDBError: Error, Sendable, Equatable, CustomStringConvertible 
     case server
   }
 
-  public let kind: Kind
+  package let kind: Kind
   /// The server's number of the error; 0 where the server did not answer.
-  public let number: Int
+  package let number: Int
   /// Five characters; empty where the server did not answer.
-  public let sqlState: String
+  package let sqlState: String
   /// The server's own sentence, or what happened to the connection.
-  public let message: String
+  package let message: String
   /// Our advice; empty where there is none.
-  public let hint: String
+  package let hint: String
 
-  public init(
+  package init(
     _ kind: Kind, number: Int = 0, sqlState: String = "", message: String, hint: String = ""
   ) {
     self.kind = kind
@@ -31,17 +31,17 @@ public struct MariaDBError: Error, Sendable, Equatable, CustomStringConvertible 
   }
 
   /// The first two characters of `sqlState`; empty where there is none.
-  public var stateClass: String { String(sqlState.prefix(2)) }
+  package var stateClass: String { String(sqlState.prefix(2)) }
 
   /// Whether the server did not answer: nobody knows what became of what was sent.
-  public var isLost: Bool { kind == .connection }
+  package var isLost: Bool { kind == .connection }
 
   /// Whether a rule of the database's owner said it, with SIGNAL; then all words are the owner's.
-  public var isRaised: Bool { kind == .server && (number == 1644 || stateClass == "45") }
+  package var isRaised: Bool { kind == .server && (number == 1644 || stateClass == "45") }
 
   /// What is between two of these signs in the server's sentence, in its order; names are in grave
   /// accents there, and some in quotes.
-  public func names(between sign: UInt8 = 0x60) -> [String] {
+  package func names(between sign: UInt8 = 0x60) -> [String] {
     let parts = message.utf8.split(separator: sign, omittingEmptySubsequences: false)
     return parts.enumerated().filter { $0.offset % 2 == 1 }.map {
       String(decoding: $0.element, as: UTF8.self)
@@ -49,12 +49,12 @@ public struct MariaDBError: Error, Sendable, Equatable, CustomStringConvertible 
   }
 
   /// The last name in quotes; what is before it may have quotes of its own.
-  public var lastQuoted: String? {
+  package var lastQuoted: String? {
     let parts = message.utf8.split(separator: 0x27, omittingEmptySubsequences: false)
     return parts.count > 2 ? String(decoding: parts[parts.count - 2], as: UTF8.self) : nil
   }
 
-  public var description: String {
+  package var description: String {
     let state = number == 0 ? "" : " (error \(number), SQLSTATE \(sqlState))"
     let more = hint.isEmpty ? "" : " \(hint)"
     return "\(message)\(state)\(message.hasSuffix(".") || more.isEmpty ? "" : ".")\(more)"

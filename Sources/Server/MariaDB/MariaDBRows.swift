@@ -1,16 +1,16 @@
 import CMariaDB
 
 /// The rows of an answer, all of them in memory.
-public struct MariaDBRows: Sendable {
+package struct MariaDBRows: Sendable {
   /// By row and column, in their text form; nil for null.
-  public let texts: [[String?]]
+  package let texts: [[String?]]
   /// How many rows the statement found to change, whether they had other values or not.
-  public let affected: Int
+  package let affected: Int
 
-  public var count: Int { texts.count }
+  package var count: Int { texts.count }
 
   /// The first value of the first row; nil where there is no row, or null.
-  public var first: String? { texts.first?.first ?? nil }
+  package var first: String? { texts.first?.first ?? nil }
 }
 
 /// A row as it comes, for as long as it is the last one.
@@ -33,10 +33,10 @@ struct RowReader {
 }
 
 /// A name as SQL takes it, whatever is in it.
-public func quotedName(_ name: String) -> String { quoted(name, by: 0x60) }
+package func quotedName(_ name: String) -> String { quoted(name, by: 0x60) }
 
 /// A text as SQL takes it, in whatever mode the server is: one with a backslash is written in digits.
-public func quotedText(_ text: String) -> String {
+package func quotedText(_ text: String) -> String {
   text.utf8.contains(0x5C)
     ? "_utf8mb4 " + quotedBytes(Array(text.utf8)) : quoted(text, by: 0x27)
 }
@@ -53,7 +53,7 @@ private func quoted(_ text: String, by quote: UInt8) -> String {
 }
 
 /// Bytes as SQL takes them.
-public func quotedBytes(_ bytes: [UInt8]) -> String {
+package func quotedBytes(_ bytes: [UInt8]) -> String {
   let digits = Array("0123456789ABCDEF".utf8)
   let size = bytes.count.multipliedReportingOverflow(by: 2).partialValue
   return String(unsafeUninitializedCapacity: size + 3) { target in

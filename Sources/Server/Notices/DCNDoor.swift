@@ -1,11 +1,11 @@
-public import FerryHTTP
+import FerryHTTP
 import FerryModel
-public import FerryServer
+import FerryServer
 
 /// Data change notifications in the reference's form: `/dcn/DCNServlet` and `/dcn/HttpAuthDCNServlet`.
-public final class DCNDoor: Sendable {
+package final class DCNDoor: Sendable {
   /// Users with this role may send notifications.
-  public static let role: String = "SUP DCN User"
+  package static let role: String = "SUP DCN User"
   private static let plain = "/dcn/DCNServlet"
   private static let httpAuth = "/dcn/HttpAuthDCNServlet"
   /// Before 2.0; its answers are grouped.
@@ -17,7 +17,7 @@ public final class DCNDoor: Sendable {
   private let anyone: @Sendable () -> CallerDesk?
   private let allowsPassword: Bool
 
-  public init(_ server: ServerHost, senders: NoticeSenders) {
+  package init(_ server: ServerHost, senders: NoticeSenders) {
     notices = { server.notices(of: $0) }
     callers = { server.callerDoor?.desk(of: $0) }
     anyone = { server.anyCallers }
@@ -33,12 +33,12 @@ public final class DCNDoor: Sendable {
   }
 
   /// Whether a request is for this.
-  public static func isMeant(by request: HTTPRequest) -> Bool {
+  package static func isMeant(by request: HTTPRequest) -> Bool {
     [plain, httpAuth, old].contains(request.path)
   }
 
   /// Judges a request by its head.
-  public func admit(_ request: HTTPRequest) -> HTTPAdmission {
+  package func admit(_ request: HTTPRequest) -> HTTPAdmission {
     guard request.method == .get || request.method == .post else {
       return .refuse(HTTPResponse.text(405, "A notification is sent by GET or POST."))
     }
@@ -56,7 +56,7 @@ public final class DCNDoor: Sendable {
     ], body: .bytes(Array("The request carries no login.".utf8)))
 
   /// Never throws: what goes wrong is an answer.
-  public func answer(_ request: HTTPRequest) async -> HTTPResponse {
+  package func answer(_ request: HTTPRequest) async -> HTTPResponse {
     let form: DCNForm
     do throws(DCNForm.Fault) {
       form = try DCNForm(request, allowsPassword: allowsPassword)

@@ -1,13 +1,13 @@
-public import FerryHTTP
+import FerryHTTP
 import FerryJSON
 import FerryModel
 import FerrySQLite
-public import FerryServer
-public import FerryWorld
+import FerryServer
+import FerryWorld
 
 /// Where other programs say what they changed in the business system: `POST /notices/<package>`.
-public final class NoticeDoor: Sendable {
-  public static let path: String = "/notices/"
+package final class NoticeDoor: Sendable {
+  package static let path: String = "/notices/"
 
   private let find: @Sendable (String) -> [NoticeDesk]
   let senders: NoticeSenders
@@ -15,7 +15,7 @@ public final class NoticeDoor: Sendable {
   private let world: World
 
   /// `folder`: of the server's data, in which `notices.db` remembers ids.
-  public init(_ server: ServerHost, senders: NoticeSenders, folder: String, world: World) {
+  package init(_ server: ServerHost, senders: NoticeSenders, folder: String, world: World) {
     find = { server.notices(of: $0) }
     self.senders = senders
     ledger = NoticeLedger(path: "\(folder)/notices.db", world: world)
@@ -31,10 +31,10 @@ public final class NoticeDoor: Sendable {
   }
 
   /// Whether a request is for this.
-  public static func isMeant(by request: HTTPRequest) -> Bool { request.path.hasPrefix(path) }
+  package static func isMeant(by request: HTTPRequest) -> Bool { request.path.hasPrefix(path) }
 
   /// Judges a request by its head: who has neither token nor signature sends no body.
-  public func admit(_ request: HTTPRequest) -> HTTPAdmission {
+  package func admit(_ request: HTTPRequest) -> HTTPAdmission {
     guard request.method == .post else {
       return .refuse(
         NoticeAnswer.refusal(405, "A notice is sent by POST.", headers: ["Allow": "POST"]))
@@ -57,7 +57,7 @@ public final class NoticeDoor: Sendable {
   }
 
   /// Never throws: what goes wrong is an answer.
-  public func answer(_ request: HTTPRequest) async -> HTTPResponse {
+  package func answer(_ request: HTTPRequest) async -> HTTPResponse {
     guard let name = name(of: request) else { return NoticeAnswer.noPackage }
     let sender: NoticeSenders.Sender
     var id: String?

@@ -5,23 +5,23 @@ import FerryModel
 import FerryWorld
 
 /// Why the file of senders cannot be used.
-public struct NoticeFileError: Error, Sendable, Equatable, CustomStringConvertible {
-  public let message: String
-  public let hint: String
+package struct NoticeFileError: Error, Sendable, Equatable, CustomStringConvertible {
+  package let message: String
+  package let hint: String
 
-  public init(_ message: String, hint: String) {
+  package init(_ message: String, hint: String) {
     self.message = message
     self.hint = hint
   }
 
-  public var description: String { "\(message). \(hint)" }
+  package var description: String { "\(message). \(hint)" }
 }
 
 /// Who may say what was changed, from a JSON file that only its owner can read:
 ///
 ///     {"senders": [{"name": "erp", "token": "…", "package": "Shop", "entities": ["Item"]}],
 ///      "versions": {"Shop": {"Item": "changedAt"}}}
-public struct NoticeSenders: Sendable {
+package struct NoticeSenders: Sendable {
   struct Sender: Sendable {
     let name: String
     /// SHA-256 of the bearer token; nil where the sender signs.
@@ -47,7 +47,7 @@ public struct NoticeSenders: Sendable {
   private static let shortestToken = 20
 
   /// Reads the file. It holds secrets: others must not be able to read it.
-  public init(path: String) throws(NoticeFileError) {
+  package init(path: String) throws(NoticeFileError) {
     let bytes: [UInt8]
     do throws(PrivateFile.Fault) {
       bytes = try PrivateFile.read(path, atMost: NoticeSenders.mostBytes)
@@ -70,7 +70,7 @@ public struct NoticeSenders: Sendable {
     try self.init(bytes, name: path)
   }
 
-  public init(_ text: [UInt8], name: String) throws(NoticeFileError) {
+  package init(_ text: [UInt8], name: String) throws(NoticeFileError) {
     guard text.count <= NoticeSenders.mostBytes, let root = try? JSONNode.parse(text),
       root.object != nil
     else { throw NoticeSenders.noObject(name) }

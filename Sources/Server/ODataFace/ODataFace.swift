@@ -1,8 +1,8 @@
-public import FerryHTTP
-public import FerryModel
-public import FerryOData
+import FerryHTTP
+import FerryModel
+import FerryOData
 import FerryODataService
-public import FerryServer
+import FerryServer
 import FerryWorld
 import Synchronization
 
@@ -10,9 +10,9 @@ import Synchronization
 ///
 /// Who asks logs in with each request by name and password, as in the user file. Rows are those of the
 /// user's partitions; a change goes the way of a device's.
-public final class ODataFace: Sendable {
+package final class ODataFace: Sendable {
   /// Where all services are.
-  public static let path: String = "/odata/"
+  package static let path: String = "/odata/"
   static let challenge = "Basic realm=\"ferry\", charset=\"UTF-8\""
 
   private struct Made: Sendable {
@@ -35,7 +35,7 @@ public final class ODataFace: Sendable {
   private let made = Mutex<[Name: Made]>([:])
 
   /// `proxies`: addresses of those whose `X-Forwarded-Proto` is believed.
-  public init(_ server: ServerHost, proxies: Set<String> = []) {
+  package init(_ server: ServerHost, proxies: Set<String> = []) {
     door = { server.callerDoor }
     self.proxies = proxies
     limits = ODataServiceLimits()
@@ -56,26 +56,26 @@ public final class ODataFace: Sendable {
   }
 
   /// The metadata of the service that a package is, as XML of V4 or V2.
-  public static func metadata(
+  package static func metadata(
     of package: Package, _ version: ODataVersion = .v4
   ) throws(ODataError) -> [UInt8] {
     try FaceModel(package.served, version).metadata.xml()
   }
 
   /// Whether a request is for this.
-  public static func isMeant(by request: HTTPRequest) -> Bool { request.path.hasPrefix(path) }
+  package static func isMeant(by request: HTTPRequest) -> Bool { request.path.hasPrefix(path) }
 
   /// Judges a request by its head: who sends no password sends no body.
   ///
   /// Any thread, and at once.
-  public func admit(_ request: HTTPRequest) -> HTTPAdmission {
+  package func admit(_ request: HTTPRequest) -> HTTPAdmission {
     guard BasicLogin(request) != nil else { return .refuse(ODataFace.noLogin) }
     return .take(bodyBytes: limits.bodyBytes)
   }
 
   /// Never throws: what goes wrong is an answer. What is computed for it is computed on threads of
   /// its own, so that no other request of the server waits for it.
-  public func answer(_ request: HTTPRequest) async -> HTTPResponse {
+  package func answer(_ request: HTTPRequest) async -> HTTPResponse {
     guard let credentials = BasicLogin(request) else { return ODataFace.noLogin }
     return await withTaskExecutorPreference(workers) {
       var response = await answer(request, credentials)

@@ -3,22 +3,22 @@ import Dispatch
 /// Hashes and compares passwords on a thread apart, one after the other.
 ///
 /// So a herd of logins costs one core and 19 MB at a time, and nobody else waits.
-public actor PasswordDesk {
+package actor PasswordDesk {
   private let executor = PasswordExecutor()
 
-  public init() {}
+  package init() {}
 
   nonisolated public var unownedExecutor: UnownedSerialExecutor {
     executor.asUnownedSerialExecutor()
   }
 
   /// As `PasswordHash.make`.
-  public func make(password: String, salt: [UInt8]) throws(PasswordError) -> String {
+  package func make(password: String, salt: [UInt8]) throws(PasswordError) -> String {
     try PasswordHash.make(password: password, salt: salt)
   }
 
   /// As `PasswordHash.verify`.
-  public func verify(password: String, hash: String) throws(PasswordError) -> Bool {
+  package func verify(password: String, hash: String) throws(PasswordError) -> Bool {
     try PasswordHash.verify(password: password, hash: hash)
   }
 }

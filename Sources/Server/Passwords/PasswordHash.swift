@@ -5,7 +5,7 @@ import CArgon2
 ///
 /// One call takes some 20 ms and 19 MB by design. Do it on a `PasswordDesk`, never on a thread that
 /// serves others.
-public enum PasswordHash {
+package enum PasswordHash {
   /// What a guess costs. Strings made with other parameters are still verified, as they carry
   /// their own.
   enum Parameters {
@@ -27,7 +27,7 @@ public enum PasswordHash {
   /// The string to store. `salt` is at least 16 random bytes, new for each password.
   ///
   /// Errors: `passwordTooLong`, `saltTooShort`, `system`.
-  public static func make(password: String, salt: [UInt8]) throws(PasswordError) -> String {
+  package static func make(password: String, salt: [UInt8]) throws(PasswordError) -> String {
     try check(password)
     guard salt.count >= Parameters.leastSaltBytes else {
       throw PasswordError(
@@ -50,7 +50,7 @@ public enum PasswordHash {
   /// much of it was right.
   ///
   /// Errors: `passwordTooLong`, `notAHash`, `tooCostly`, `system`.
-  public static func verify(password: String, hash: String) throws(PasswordError) -> Bool {
+  package static func verify(password: String, hash: String) throws(PasswordError) -> Bool {
     try check(password)
     try checkCost(of: hash)
     let bytes = Array(password.utf8)

@@ -1,9 +1,9 @@
 /// Reads tables from the catalogue of the connection's database. Names resolve to the catalogue's own
 /// only inside a transaction whose `search_path` is empty; the caller begins one.
-public struct CatalogueReader {
+package struct CatalogueReader {
   private let connection: PostgreSQLConnection
 
-  public init(_ connection: PostgreSQLConnection) { self.connection = connection }
+  package init(_ connection: PostgreSQLConnection) { self.connection = connection }
 
   /// What a transaction that reads begins with: nothing of the session's settings is left in it.
   public static let settings: String = """
@@ -13,7 +13,7 @@ public struct CatalogueReader {
 
   /// Tables and views of the schemas that are not the system's nor Ferry's, by schema and name.
   /// Partitions are left out: their root stands for them.
-  public func names() throws(PostgreSQLError) -> [TableName] {
+  package func names() throws(PostgreSQLError) -> [TableName] {
     let rows = try connection.rows(
       """
       SELECT n.nspname, c.relname FROM pg_catalog.pg_class c
@@ -29,7 +29,7 @@ public struct CatalogueReader {
   }
 
   /// Nil where there is no such table that this user may see.
-  public func table(_ name: TableName) throws(PostgreSQLError) -> CatalogueTable? {
+  package func table(_ name: TableName) throws(PostgreSQLError) -> CatalogueTable? {
     let found = try connection.rows(
       """
       SELECT c.oid, c.relkind, pg_catalog.obj_description(c.oid, 'pg_class')

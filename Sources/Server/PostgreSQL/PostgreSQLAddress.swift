@@ -6,9 +6,9 @@ import CPostgreSQL
 /// `postgres://db.example/shop`. What it does not say comes from libpq's own places: the service
 /// file, the password file and the variables that begin with PG. A password in the address is
 /// refused, for an address stands in models, logs and lists of processes.
-public struct PostgreSQLAddress: Sendable, Equatable, CustomStringConvertible {
+package struct PostgreSQLAddress: Sendable, Equatable, CustomStringConvertible {
   /// As it was written.
-  public let text: String
+  package let text: String
   /// What it says, by libpq's keywords.
   let options: [Option]
 
@@ -18,7 +18,7 @@ public struct PostgreSQLAddress: Sendable, Equatable, CustomStringConvertible {
   }
 
   /// Throws `.address` where the text names no database of PostgreSQL, or holds a secret.
-  public init(_ text: String) throws(PostgreSQLError) {
+  package init(_ text: String) throws(PostgreSQLError) {
     guard PostgreSQLAddress.isAddress(text) else {
       throw PostgreSQLError(
         .address, message: "The address is not the address of a PostgreSQL database",
@@ -38,14 +38,14 @@ public struct PostgreSQLAddress: Sendable, Equatable, CustomStringConvertible {
   }
 
   /// Whether the text begins like an address of PostgreSQL.
-  public static func isAddress(_ text: String) -> Bool {
+  package static func isAddress(_ text: String) -> Bool {
     text.hasPrefix("postgres:") || text.hasPrefix("postgresql:")
   }
 
-  public var description: String { text }
+  package var description: String { text }
 
   /// The database's name; empty where the address leaves it to libpq.
-  public var database: String { options.first { $0.keyword == "dbname" }?.value ?? "" }
+  package var database: String { options.first { $0.keyword == "dbname" }?.value ?? "" }
 
   private static let secrets: Set<String> = ["password", "sslpassword"]
 

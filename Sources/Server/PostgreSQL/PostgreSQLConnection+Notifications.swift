@@ -4,7 +4,7 @@ import Glibc
 extension PostgreSQLConnection {
   /// Waits for what `NOTIFY` says on the channels that this connection listens to; gives their names,
   /// none after `patience`. Throws `.connection` where the line broke.
-  public func notifications(patience: Duration) throws(PostgreSQLError) -> Set<String> {
+  package func notifications(patience: Duration) throws(PostgreSQLError) -> Set<String> {
     let handle = try live()
     var found = channels(handle)
     guard found.isEmpty else { return found }

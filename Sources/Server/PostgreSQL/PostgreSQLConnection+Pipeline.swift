@@ -2,11 +2,11 @@ import CPostgreSQL
 
 extension PostgreSQLConnection {
   /// A statement of a pipeline.
-  public struct Request: Sendable {
-    public let sql: String
-    public let parameters: [PostgreSQLValue]
+  package struct Request: Sendable {
+    package let sql: String
+    package let parameters: [PostgreSQLValue]
 
-    public init(_ sql: String, _ parameters: [PostgreSQLValue] = []) {
+    package init(_ sql: String, _ parameters: [PostgreSQLValue] = []) {
       self.sql = sql
       self.parameters = parameters
     }
@@ -20,23 +20,23 @@ extension PostgreSQLConnection {
 
   /// Keeps statements back, to be sent ahead of the next ones in the same trip. `take` is given their
   /// answers. Where one fails, whoever asks next gets its error, and nothing behind it was run.
-  public func hold(
+  package func hold(
     _ requests: [Request], _ take: @escaping ([PostgreSQLRows]) -> Void = { _ in }
   ) { held.append(Held(requests: requests, take: take)) }
 
   /// Whether statements are kept back.
-  public var holdsRequests: Bool { !held.isEmpty }
+  package var holdsRequests: Bool { !held.isEmpty }
 
   /// Forgets what is kept back.
-  public func dropHeld() { held = [] }
+  package func dropHeld() { held = [] }
 
   /// Sends what is kept back, in a trip of its own.
-  public func sendHeld() throws(PostgreSQLError) { try pipeline([]) }
+  package func sendHeld() throws(PostgreSQLError) { try pipeline([]) }
 
   /// Sends all statements before it reads the first answer; they are one transaction where none is
   /// open. The first error is thrown, and nothing behind it was run.
   @discardableResult
-  public func pipeline(_ requests: [Request]) throws(PostgreSQLError) -> [PostgreSQLRows] {
+  package func pipeline(_ requests: [Request]) throws(PostgreSQLError) -> [PostgreSQLRows] {
     let ahead = held
     held = []
     let all = ahead.flatMap(\.requests) + requests
@@ -59,7 +59,7 @@ extension PostgreSQLConnection {
   }
 
   /// Tables were changed: what is prepared is forgotten before the next statement.
-  public func forgetPrepared() { statements.expire() }
+  package func forgetPrepared() { statements.expire() }
 
   /// Whether no transaction is open.
   private var isIdle: Bool { PQtransactionStatus(handle) == PQTRANS_IDLE }

@@ -5,7 +5,7 @@ extension PostgreSQLConnection {
   /// Runs one statement and gives each row as it comes; no more than one is in memory.
   ///
   /// Where `body` throws the connection is closed, for the rest of the rows would follow.
-  public func stream<Failure: Error>(
+  package func stream<Failure: Error>(
     _ sql: String, _ parameters: [PostgreSQLValue] = [],
     wrap: (PostgreSQLError) -> Failure, _ body: (PostgreSQLRows) throws(Failure) -> Void
   ) throws(Failure) {
@@ -41,7 +41,7 @@ extension PostgreSQLConnection {
   /// Runs `COPY … TO STDOUT` and gives each of its lines as it comes, its line feed included.
   ///
   /// Where `body` throws the connection is closed.
-  public func copyOut<Failure: Error>(
+  package func copyOut<Failure: Error>(
     _ sql: String, wrap: (PostgreSQLError) -> Failure,
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Void
   ) throws(Failure) {

@@ -5,21 +5,21 @@ import Glibc
 ///
 /// Every call has a deadline. Where it is over, or the line breaks, the connection is closed and
 /// stays closed: what became of the last request is unknown.
-public final class PostgreSQLConnection {
+package final class PostgreSQLConnection {
   /// How long the server may take.
-  public struct Deadlines: Sendable {
-    public var connect: Duration
+  package struct Deadlines: Sendable {
+    package var connect: Duration
     /// For each statement, each piece of a stream and each answer of a pipeline.
-    public var answer: Duration
+    package var answer: Duration
 
-    public init(connect: Duration = .seconds(15), answer: Duration = .seconds(120)) {
+    package init(connect: Duration = .seconds(15), answer: Duration = .seconds(120)) {
       self.connect = connect
       self.answer = answer
     }
   }
 
-  public let address: PostgreSQLAddress
-  public var deadlines: Deadlines
+  package let address: PostgreSQLAddress
+  package var deadlines: Deadlines
   var handle: OpaquePointer?
   /// Sent ahead of what is asked next.
   var held: [Held] = []
@@ -29,12 +29,12 @@ public final class PostgreSQLConnection {
   /// Whether a stream was read since the last pipeline.
   var hasStreamed: Bool = false
   /// How often something was sent and its answer awaited.
-  public internal(set) var trips: Int = 0
+  package internal(set) var trips: Int = 0
   /// How many statements the server keeps parsed for this connection, at most 250.
-  public var preparedStatements: Int { statements.count }
+  package var preparedStatements: Int { statements.count }
 
   /// Connects. Throws `.connection` or `.deadline`.
-  public init(
+  package init(
     _ address: PostgreSQLAddress, deadlines: Deadlines = Deadlines(), application: String = "ferry"
   ) throws(PostgreSQLError) {
     self.address = address
@@ -57,26 +57,26 @@ public final class PostgreSQLConnection {
   deinit { PQfinish(handle) }
 
   /// Ends the connection; a transaction that is open is rolled back by the server.
-  public func close() {
+  package func close() {
     PQfinish(handle)
     handle = nil
     held = []
   }
 
   /// False once the line is broken: nothing can be asked of it any more.
-  public var isOpen: Bool { handle != nil && PQstatus(handle) == CONNECTION_OK }
+  package var isOpen: Bool { handle != nil && PQstatus(handle) == CONNECTION_OK }
 
   /// Whether a transaction is open, failed or not.
-  public var isInTransaction: Bool {
+  package var isInTransaction: Bool {
     let status = PQtransactionStatus(handle)
     return status == PQTRANS_INTRANS || status == PQTRANS_INERROR
   }
 
   /// The server's version as a number, 150018 for 15.18.
-  public var serverVersion: Int { Int(PQserverVersion(handle)) }
+  package var serverVersion: Int { Int(PQserverVersion(handle)) }
 
   /// Runs statements without parameters, one after the other, and forgets their rows.
-  public func execute(_ sql: String) throws(PostgreSQLError) {
+  package func execute(_ sql: String) throws(PostgreSQLError) {
     try sendHeld()
     guard PQsendQuery(try live(), sql) == 1 else { throw lost() }
     trips += 1
@@ -86,7 +86,7 @@ public final class PostgreSQLConnection {
   /// Runs one statement and gives its rows, all of them in memory. The server parses a text that
   /// comes more than once only the first times.
   @discardableResult
-  public func rows(
+  package func rows(
     _ sql: String, _ parameters: [PostgreSQLValue] = []
   ) throws(PostgreSQLError) -> PostgreSQLRows {
     guard let rows = try pipeline([Request(sql, parameters)]).last else {
@@ -96,7 +96,7 @@ public final class PostgreSQLConnection {
   }
 
   /// The first value of the first row; nil where there is no row, or null.
-  public func value(
+  package func value(
     _ sql: String, _ parameters: [PostgreSQLValue] = []
   ) throws(PostgreSQLError) -> String? {
     let rows = try rows(sql, parameters)

@@ -1,7 +1,7 @@
 /// What PostgreSQL answered, or why it did not, when something was asked of it.
-public struct PostgreSQLError: Error, Sendable, Equatable, CustomStringConvertible {
+package struct PostgreSQLError: Error, Sendable, Equatable, CustomStringConvertible {
   /// Where the request ended.
-  public enum Kind: Sendable, Equatable {
+  package enum Kind: Sendable, Equatable {
     /// The address cannot be used; nothing was asked.
     case address
     /// There is no connection, or it was lost on the way.
@@ -12,23 +12,23 @@ public struct PostgreSQLError: Error, Sendable, Equatable, CustomStringConvertib
     case deadline
   }
 
-  public let kind: Kind
+  package let kind: Kind
   /// Five characters; empty where the server did not answer.
-  public let sqlState: String
+  package let sqlState: String
   /// The server's own sentence, or what happened to the connection.
-  public let message: String
-  public let detail: String
+  package let message: String
+  package let detail: String
   /// The server's advice, or ours.
-  public let hint: String
+  package let hint: String
   /// What a broken rule is about, as far as the server says; empty where it does not.
-  public let schema: String
-  public let table: String
-  public let column: String
-  public let constraint: String
+  package let schema: String
+  package let table: String
+  package let column: String
+  package let constraint: String
   /// Whether a function of the database's owner said it, with RAISE; then all words are the owner's.
-  public let isRaised: Bool
+  package let isRaised: Bool
 
-  public init(
+  package init(
     _ kind: Kind, sqlState: String = "", message: String, detail: String = "", hint: String = "",
     schema: String = "", table: String = "", column: String = "", constraint: String = "",
     isRaised: Bool = false
@@ -46,12 +46,12 @@ public struct PostgreSQLError: Error, Sendable, Equatable, CustomStringConvertib
   }
 
   /// The first two characters of `sqlState`; empty where there is none.
-  public var stateClass: String { String(sqlState.prefix(2)) }
+  package var stateClass: String { String(sqlState.prefix(2)) }
 
   /// Whether the server did not answer: nobody knows what became of what was sent.
-  public var isLost: Bool { kind == .connection || kind == .deadline }
+  package var isLost: Bool { kind == .connection || kind == .deadline }
 
-  public var description: String {
+  package var description: String {
     let state = sqlState.isEmpty ? "" : " (SQLSTATE \(sqlState))"
     let more = [detail, hint].filter { !$0.isEmpty }.map { " \($0)" }.joined()
     return "\(message)\(state)\(message.hasSuffix(".") || more.isEmpty ? "" : ".")\(more)"

@@ -1,7 +1,7 @@
 import CPostgreSQL
 
 /// A parameter of a statement, in the form in which it travels.
-public enum PostgreSQLValue: Sendable, Hashable {
+package enum PostgreSQLValue: Sendable, Hashable {
   case null
   /// The text form of any type.
   case text(String)
@@ -12,10 +12,10 @@ public enum PostgreSQLValue: Sendable, Hashable {
 /// The rows of an answer, held as libpq has them.
 ///
 /// Places are counted from 0; one that is not there is a programmer's error.
-public final class PostgreSQLRows {
+package final class PostgreSQLRows {
   private let result: OpaquePointer
-  public let count: Int
-  public let columnCount: Int
+  package let count: Int
+  package let columnCount: Int
 
   /// Takes the result over.
   init(_ result: OpaquePointer) {
@@ -27,27 +27,27 @@ public final class PostgreSQLRows {
   deinit { PQclear(result) }
 
   /// How many rows the statement changed or gave; 0 where it does not count.
-  public var affected: Int {
+  package var affected: Int {
     guard let text = PQcmdTuples(result) else { return 0 }
     return Int(String(cString: text)) ?? 0
   }
 
   /// What the server says it did, `INSERT 0 1` or `ROLLBACK`.
-  public var command: String { PQcmdStatus(result).map { String(cString: $0) } ?? "" }
+  package var command: String { PQcmdStatus(result).map { String(cString: $0) } ?? "" }
 
   /// Whether there is a null.
-  public func isNull(_ row: Int, _ column: Int) -> Bool {
+  package func isNull(_ row: Int, _ column: Int) -> Bool {
     check(row, column)
     return PQgetisnull(result, CInt(row), CInt(column)) == 1
   }
 
   /// The text form; nil for null.
-  public func text(_ row: Int, _ column: Int) -> String? {
+  package func text(_ row: Int, _ column: Int) -> String? {
     bytes(row, column) { String(decoding: $0, as: UTF8.self) }
   }
 
   /// The bytes as they came, given to `body` while they last; nil for null.
-  public func bytes<Answer>(
+  package func bytes<Answer>(
     _ row: Int, _ column: Int, _ body: (UnsafeRawBufferPointer) -> Answer
   ) -> Answer? {
     guard !isNull(row, column) else { return nil }
@@ -57,10 +57,10 @@ public final class PostgreSQLRows {
   }
 
   /// All values of a row in their text form.
-  public func row(_ row: Int) -> [String?] { (0..<columnCount).map { text(row, $0) } }
+  package func row(_ row: Int) -> [String?] { (0..<columnCount).map { text(row, $0) } }
 
   /// All rows in their text form.
-  public var texts: [[String?]] { (0..<count).map(row) }
+  package var texts: [[String?]] { (0..<count).map(row) }
 
   private func check(_ row: Int, _ column: Int) {
     precondition(

@@ -2,17 +2,17 @@
 ///
 /// As text the schema is left out where it is `public`; a part with a dot or a quote in it stands in
 /// double quotes. Case counts: `Order` and `order` are two tables.
-public struct TableName: Sendable, Hashable, CustomStringConvertible {
-  public let schema: String
-  public let name: String
+package struct TableName: Sendable, Hashable, CustomStringConvertible {
+  package let schema: String
+  package let name: String
 
-  public init(schema: String, name: String) {
+  package init(schema: String, name: String) {
     self.schema = schema
     self.name = name
   }
 
   /// Nil where the text is no name, or one of more than two parts.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     var parts: [String] = []
     var part = String.UnicodeScalarView()
     var isQuoted = false
@@ -42,13 +42,13 @@ public struct TableName: Sendable, Hashable, CustomStringConvertible {
     name = parts[parts.count - 1]
   }
 
-  public var description: String {
+  package var description: String {
     schema == "public"
       ? TableName.plain(name) : "\(TableName.plain(schema)).\(TableName.plain(name))"
   }
 
   /// As SQL takes it, always with its schema.
-  public var quoted: String { "\(quotedName(schema)).\(quotedName(name))" }
+  package var quoted: String { "\(quotedName(schema)).\(quotedName(name))" }
 
   private static func plain(_ part: String) -> String {
     part.unicodeScalars.contains { $0 == "." || $0 == "\"" } ? quotedName(part) : part
@@ -56,10 +56,10 @@ public struct TableName: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// A name as SQL takes it, whatever stands in it.
-public func quotedName(_ name: String) -> String { quoted(name, by: "\"") }
+package func quotedName(_ name: String) -> String { quoted(name, by: "\"") }
 
 /// A text as SQL takes it. Where backslashes are in it, it does not depend on a setting of the server.
-public func quotedText(_ text: String) -> String {
+package func quotedText(_ text: String) -> String {
   guard text.unicodeScalars.contains("\\") else { return quoted(text, by: "'") }
   var doubled = String.UnicodeScalarView()
   for scalar in text.unicodeScalars {

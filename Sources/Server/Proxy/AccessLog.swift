@@ -4,7 +4,7 @@ import Glibc
 import Synchronization
 
 /// One line of JSON for each request at the door. No query, no header and no password is in it.
-public final class AccessLog: Sendable {
+package final class AccessLog: Sendable {
   /// What is known of a request at its end.
   struct Entry {
     var id = ""
@@ -29,7 +29,7 @@ public final class AccessLog: Sendable {
   private let hasFailed = Mutex(false)
 
   /// Appends to the file, which only its owner can read. Throws where it cannot be opened.
-  public init(path: String, world: World) throws(GatewayError) {
+  package init(path: String, world: World) throws(GatewayError) {
     self.path = path
     file = Mutex(try AccessLog.open(path))
     self.world = world
@@ -47,7 +47,7 @@ public final class AccessLog: Sendable {
 
   /// Goes on in a new file of the same name, as the one of before was moved away. Any thread. Throws
   /// where there can be none: then the lines go on into the file of before.
-  public func reopen() throws(GatewayError) {
+  package func reopen() throws(GatewayError) {
     let descriptor = try AccessLog.open(path)
     let before = file.withLock { file in
       defer { file = descriptor }

@@ -1,30 +1,30 @@
 import FerryHTTP
-public import FerryHTTPClient
+import FerryHTTPClient
 
 /// A service of the company behind the door, as the file names it. Nothing else can be reached.
-public struct BackEnd: Sendable, Equatable {
+package struct BackEnd: Sendable, Equatable {
   /// The first part of the path at the door, such as `flights`.
-  public let name: String
+  package let name: String
   /// Where the service is, with its path, which ends with a slash.
-  public let address: String
+  package let address: String
   /// Paths below the address that may be asked for; empty: all.
-  public let paths: [String]
+  package let paths: [String]
   /// Paths below the address for which nobody has to log in.
-  public let publicPaths: [String]
+  package let publicPaths: [String]
   /// How Ferry proves to the service who asks.
-  public let credentials: Credentials
+  package let credentials: Credentials
   /// Roles of which a user needs one; nil: every user may come.
-  public let roles: Set<String>?
+  package let roles: Set<String>?
   /// Whether nobody has to log in.
-  public let isOpenToAll: Bool
+  package let isOpenToAll: Bool
   /// The header in which the service gets the user's name; nil: it does not.
-  public let userHeader: String?
-  public let rewritesLinks: Bool
-  public let limits: Limits
+  package let userHeader: String?
+  package let rewritesLinks: Bool
+  package let limits: Limits
   let options: TransportOptions
 
   /// Who is named to the service.
-  public enum Credentials: Sendable, Equatable {
+  package enum Credentials: Sendable, Equatable {
     /// Nobody: the service looks at the network only.
     case none
     /// One user for all.
@@ -36,27 +36,27 @@ public struct BackEnd: Sendable, Equatable {
   }
 
   /// What one request may take, each with its reason.
-  public struct Limits: Sendable, Equatable {
+  package struct Limits: Sendable, Equatable {
     /// Bytes of one upload; more is answered 413. A film of a site visit has some hundred MB.
-    public var uploadBytes: Int = 1 << 30
+    package var uploadBytes: Int = 1 << 30
     /// Requests under way to the service: its threads are counted.
-    public var connections: Int = 25
+    package var connections: Int = 25
     /// Those of one caller; a further one is answered 429. Nil: a third, so that nobody's slow
     /// downloads are in the way of others.
-    public var connectionsPerUser: Int?
+    package var connectionsPerUser: Int?
     /// Until one of the connections is free; then 503.
-    public var turn: Duration = .seconds(20)
+    package var turn: Duration = .seconds(20)
     /// Until the connection is open: inside a company's network it opens at once, or never.
-    public var connect: Duration = .seconds(5)
+    package var connect: Duration = .seconds(5)
     /// Between two bytes, and until the answer begins: reports of a business system are slow.
-    public var idle: Duration = .seconds(60)
+    package var idle: Duration = .seconds(60)
 
-    public init() {}
+    package init() {}
 
     var connectionsPerCaller: Int { connectionsPerUser ?? max(1, (connections + 2) / 3) }
   }
 
-  public init(
+  package init(
     name: String, address: String, paths: [String] = [], credentials: Credentials = .none,
     roles: Set<String>? = nil, isOpenToAll: Bool = false, userHeader: String? = nil,
     rewritesLinks: Bool = true, limits: Limits = Limits(), trust: TransportOptions.Trust = .system,
@@ -85,7 +85,7 @@ public struct BackEnd: Sendable, Equatable {
 
   /// Kinds of networks in which the service may be. It is looked at when a connection is opened: a
   /// name that resolves to another kind leads nowhere.
-  public enum Network: String, Sendable, CaseIterable {
+  package enum Network: String, Sendable, CaseIterable {
     case `public`, `private`, loopback, linkLocal
 
     var kind: AddressKind {

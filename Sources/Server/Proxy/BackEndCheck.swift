@@ -1,12 +1,12 @@
 import FerryHTTP
-public import FerryHTTPClient
+import FerryHTTPClient
 
 extension BackEnd {
   /// A way to this service and to nothing else.
-  public func makeTransport() -> any Transport { CurlTransport(options) }
+  package func makeTransport() -> any Transport { CurlTransport(options) }
 
   /// Asks the service for its first page; nil where it answers, else why it is no use.
-  public func check() async -> String? {
+  package func check() async -> String? {
     var request = TransportRequest(url: address)
     if case .technical(let authorization) = credentials {
       request.headers["Authorization"] = authorization

@@ -1,14 +1,14 @@
 import FerryCrypto
-public import FerryHTTP
-public import FerryHTTPClient
-public import FerryWorld
+import FerryHTTP
+import FerryHTTPClient
+import FerryWorld
 import Synchronization
 
 /// One door to the company's services: it knows who comes before it takes a byte of a body, and leads
 /// to the services of its file and nowhere else.
-public final class Gateway: Sendable {
+package final class Gateway: Sendable {
   /// Asks who somebody is; may take as long as a password takes.
-  public typealias Login = @Sendable (GatewayAttempt) async -> GatewayLogin
+  package typealias Login = @Sendable (GatewayAttempt) async -> GatewayLogin
 
   private let services: Mutex<[String: Service]>
   /// The first file: what of another one differs needs a restart, but for the services.
@@ -42,7 +42,7 @@ public final class Gateway: Sendable {
 
   /// `transport`: how a service is reached; by libcurl unless set otherwise. `certificates`: nil where
   /// nobody looks at the certificates of callers.
-  public init(
+  package init(
     _ file: GatewayFile, world: World, log: AccessLog?, proxies: TrustedProxies = TrustedProxies(),
     certificates: GatewayCertificates? = nil,
     transport: @escaping @Sendable (BackEnd) -> any Transport = { $0.makeTransport() },
@@ -67,7 +67,7 @@ public final class Gateway: Sendable {
 
   /// From now on the services are those of this file. Requests under way go on, and a service that is
   /// the same keeps its connections. Any thread. Throws where something else than services differs.
-  public func change(to other: GatewayFile) throws(GatewayError) {
+  package func change(to other: GatewayFile) throws(GatewayError) {
     guard other.door == file.door, other.proxyField == file.proxyField,
       other.clientCertificates == file.clientCertificates
     else {
@@ -81,7 +81,7 @@ public final class Gateway: Sendable {
   }
 
   /// Whether a request is for a service of the file.
-  public func isMeant(by request: HTTPRequest) -> Bool {
+  package func isMeant(by request: HTTPRequest) -> Bool {
     let name = String(request.path.dropFirst().prefix { $0 != "/" })
     return services.withLock { $0[name] != nil }
   }
@@ -107,7 +107,7 @@ public final class Gateway: Sendable {
   }
 
   /// Judges a request by its head; any thread, and at once.
-  public func admit(_ request: HTTPRequest) -> HTTPAdmission {
+  package func admit(_ request: HTTPRequest) -> HTTPAdmission {
     let id = CallIdentity(request.headers, world.chance)
     do throws(Refusal) {
       let (service, target, _) = try find(request)
@@ -121,7 +121,7 @@ public final class Gateway: Sendable {
   }
 
   /// Passes a request on that was admitted, and gives back what the service says.
-  public func answer(_ request: HTTPRequest) async -> HTTPResponse {
+  package func answer(_ request: HTTPRequest) async -> HTTPResponse {
     let id = CallIdentity(request.headers, world.chance)
     var entry = entry(request, id)
     do throws(Refusal) {

@@ -1,19 +1,19 @@
-public import FerryHTTP
+import FerryHTTP
 import FerryHTTPClient
 import FerryJSON
 import FerryWorld
 
 /// Why a gateway's file cannot be used.
-public struct GatewayError: Error, Sendable, Equatable, CustomStringConvertible {
-  public let message: String
-  public let hint: String
+package struct GatewayError: Error, Sendable, Equatable, CustomStringConvertible {
+  package let message: String
+  package let hint: String
 
-  public init(_ message: String, hint: String) {
+  package init(_ message: String, hint: String) {
     self.message = message
     self.hint = hint
   }
 
-  public var description: String { "\(message). \(hint)" }
+  package var description: String { "\(message). \(hint)" }
 }
 
 /// The services behind the door, from a JSON file that only its owner can read:
@@ -22,29 +22,29 @@ public struct GatewayError: Error, Sendable, Equatable, CustomStringConvertible 
 ///      "services": [{"name": "flights", "address": "http://10.0.0.7:8000/odata/",
 ///                    "networks": ["private"],
 ///                    "credentials": {"user": "FERRY", "password": "…"}}]}
-public struct GatewayFile: Sendable {
+package struct GatewayFile: Sendable {
   /// The address under which callers see the door; links lead there. Nil: none is rewritten.
-  public let door: String?
+  package let door: String?
   /// By name, in the order of the file.
-  public let services: [BackEnd]
+  package let services: [BackEnd]
   /// Where trusted proxies say who their client is.
-  public let proxyField: TrustedProxies.Field
+  package let proxyField: TrustedProxies.Field
   /// Nil where nobody looks at certificates of callers.
-  public let clientCertificates: ClientCertificates?
+  package let clientCertificates: ClientCertificates?
 
   /// Whose certificates callers may show.
-  public struct ClientCertificates: Sendable, Equatable {
+  package struct ClientCertificates: Sendable, Equatable {
     /// Files in PEM.
-    public let authorities: String
-    public let revocations: String?
+    package let authorities: String
+    package let revocations: String?
     /// Nil: nobody has to show one. Empty: everybody. Else callers at these addresses.
-    public let requiredFrom: Set<String>?
+    package let requiredFrom: Set<String>?
     /// Whether trusted proxies pass them on in `SSL_CLIENT_CERT`.
-    public let comeThroughProxies: Bool
+    package let comeThroughProxies: Bool
   }
 
   /// Services that are not read from a file.
-  public init(door: String?, services: [BackEnd]) {
+  package init(door: String?, services: [BackEnd]) {
     self.door = door
     self.services = services
     proxyField = .xForwardedFor
@@ -52,7 +52,7 @@ public struct GatewayFile: Sendable {
   }
 
   /// Reads the file. It holds passwords: others must not be able to read it.
-  public init(path: String) throws(GatewayError) {
+  package init(path: String) throws(GatewayError) {
     let bytes: [UInt8]
     do throws(PrivateFile.Fault) { bytes = try PrivateFile.read(path) } catch {
       throw
@@ -73,7 +73,7 @@ public struct GatewayFile: Sendable {
     try self.init(bytes, name: path)
   }
 
-  public init(_ bytes: [UInt8], name: String) throws(GatewayError) {
+  package init(_ bytes: [UInt8], name: String) throws(GatewayError) {
     let root: JSONNode
     do { root = try JSONNode.parse(bytes) } catch {
       let place = TextPlace(offset: error.offset, in: bytes)

@@ -1,7 +1,7 @@
-public import FerryHTTP
+import FerryHTTP
 
 /// What a caller sends to prove who it is.
-public enum GatewayProof: Sendable, Equatable {
+package enum GatewayProof: Sendable, Equatable {
   case password(user: String, password: String)
   /// Of an issuer.
   case token(String)
@@ -10,18 +10,18 @@ public enum GatewayProof: Sendable, Equatable {
 }
 
 /// A caller who wants to come in.
-public struct GatewayAttempt: Sendable {
-  public let proof: GatewayProof
+package struct GatewayAttempt: Sendable {
+  package let proof: GatewayProof
   /// Of the request; some say which security configuration is meant.
-  public let headers: HTTPHeaders
+  package let headers: HTTPHeaders
   /// The service's name: roles are those for it.
-  public let service: String
+  package let service: String
   /// Where the caller is, as far as trusted proxies say.
-  public let address: String
+  package let address: String
 }
 
 /// Who a caller is, as those say who know passwords.
-public enum GatewayLogin: Sendable, Equatable {
+package enum GatewayLogin: Sendable, Equatable {
   case user(GatewayUser)
   /// Name or password is wrong.
   case refused
@@ -32,20 +32,20 @@ public enum GatewayLogin: Sendable, Equatable {
 }
 
 /// A caller whose name is known.
-public struct GatewayUser: Sendable, Equatable {
-  public let name: String
-  public let roles: [String]
+package struct GatewayUser: Sendable, Equatable {
+  package let name: String
+  package let roles: [String]
 
-  public init(name: String, roles: [String] = []) {
+  package init(name: String, roles: [String] = []) {
     self.name = name
     self.roles = roles
   }
 }
 
 /// Whether callers have to show a certificate of their own, over TLS or through a trusted proxy.
-public struct GatewayCertificates: Sendable {
+package struct GatewayCertificates: Sendable {
   /// Why a certificate is not good; nil: it is. At once, and from any thread.
-  public typealias Judge = @Sendable (_ der: [UInt8]) -> String?
+  package typealias Judge = @Sendable (_ der: [UInt8]) -> String?
 
   let judge: Judge
   /// Nil: nobody has to. Empty: everybody.
@@ -53,7 +53,7 @@ public struct GatewayCertificates: Sendable {
   /// Whether trusted proxies say in `SSL_CLIENT_CERT` which certificate their client has shown.
   let comeThroughProxies: Bool
 
-  public init(
+  package init(
     requiredFrom: Set<String>? = nil, comeThroughProxies: Bool = false, judge: @escaping Judge
   ) {
     self.judge = judge

@@ -1,21 +1,21 @@
-public import FerryCrypto
+import FerryCrypto
 import FerryHTTP
-public import FerryHTTPClient
+import FerryHTTPClient
 import FerryJSON
-public import FerryWorld
+import FerryWorld
 
 /// Apple's push service over HTTP/2, with a token of ES256 that is renewed each 50 minutes.
-public final class APNsSender: PushSender {
+package final class APNsSender: PushSender {
   /// What Apple gave for the app.
-  public struct Account: Sendable {
-    public let key: P256Key
-    public let keyID: String
-    public let team: String
+  package struct Account: Sendable {
+    package let key: P256Key
+    package let keyID: String
+    package let team: String
     /// The bundle identifier of the app.
-    public let topic: String
-    public let address: String
+    package let topic: String
+    package let address: String
 
-    public init(
+    package init(
       key: P256Key, keyID: String, team: String, topic: String,
       address: String = "https://api.push.apple.com"
     ) {
@@ -27,7 +27,7 @@ public final class APNsSender: PushSender {
     }
   }
 
-  public let name = "APNs"
+  package let name = "APNs"
   private let account: Account
   private let transport: any Transport
   private let clock: any WorldClock
@@ -36,13 +36,13 @@ public final class APNsSender: PushSender {
   /// Apple refuses tokens that are older than an hour, and those that change within 20 minutes.
   static let tokenSeconds: Int64 = 3_000
 
-  public init(_ account: Account, transport: any Transport, clock: any WorldClock) {
+  package init(_ account: Account, transport: any Transport, clock: any WorldClock) {
     self.account = account
     self.transport = transport
     self.clock = clock
   }
 
-  public func send(_ message: PushMessage, to device: String) async -> PushOutcome {
+  package func send(_ message: PushMessage, to device: String) async -> PushOutcome {
     // A token is written into the address.
     guard (1...200).contains(device.utf8.count), device.utf8.allSatisfy(APNsSender.isTokenByte)
     else { return .tokenEnded("the token is none of Apple's") }

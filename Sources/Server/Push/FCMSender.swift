@@ -1,20 +1,20 @@
-public import FerryCrypto
+import FerryCrypto
 import FerryHTTP
-public import FerryHTTPClient
+import FerryHTTPClient
 import FerryJSON
-public import FerryWorld
+import FerryWorld
 
 /// Google's push service (FCM v1), with an access token for which an assertion of RS256 is given.
-public final class FCMSender: PushSender {
+package final class FCMSender: PushSender {
   /// What Google gave for the project: a service account.
-  public struct Account: Sendable {
-    public let key: RSAKey
-    public let email: String
-    public let project: String
-    public let tokenAddress: String
-    public let address: String
+  package struct Account: Sendable {
+    package let key: RSAKey
+    package let email: String
+    package let project: String
+    package let tokenAddress: String
+    package let address: String
 
-    public init(
+    package init(
       key: RSAKey, email: String, project: String,
       tokenAddress: String = "https://oauth2.googleapis.com/token",
       address: String = "https://fcm.googleapis.com"
@@ -27,19 +27,19 @@ public final class FCMSender: PushSender {
     }
   }
 
-  public let name = "FCM"
+  package let name = "FCM"
   private let account: Account
   private let transport: any Transport
   private let clock: any WorldClock
   private let token = KeptToken()
 
-  public init(_ account: Account, transport: any Transport, clock: any WorldClock) {
+  package init(_ account: Account, transport: any Transport, clock: any WorldClock) {
     self.account = account
     self.transport = transport
     self.clock = clock
   }
 
-  public func send(_ message: PushMessage, to device: String) async -> PushOutcome {
+  package func send(_ message: PushMessage, to device: String) async -> PushOutcome {
     guard !device.isEmpty else { return .tokenEnded("the token is empty") }
     var isRetry = false
     while true {

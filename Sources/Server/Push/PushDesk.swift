@@ -1,7 +1,7 @@
-public import FerryWorld
+import FerryWorld
 
 /// A message on its way to a device.
-public struct PushJob: Sendable {
+package struct PushJob: Sendable {
   let sender: any PushSender
   let token: String
   let message: PushMessage
@@ -9,7 +9,7 @@ public struct PushJob: Sendable {
   var attempts: Int = 0
 
   /// `ended` is called with the reason once the push service says that the token is none any more.
-  public init(
+  package init(
     _ message: PushMessage, to token: String, by sender: any PushSender,
     ended: @escaping @Sendable (_ reason: String) async -> Void
   ) {
@@ -24,18 +24,18 @@ public struct PushJob: Sendable {
 ///
 /// A message only wakes an app: its payload is in the register's queue. So the desk keeps what it has
 /// in memory, and drops the oldest where it has too many.
-public actor PushDesk {
+package actor PushDesk {
   /// What the desk has done since the start.
-  public struct Counts: Sendable, Equatable {
-    public var sent: Int = 0
-    public var endedTokens: Int = 0
-    public var refused: Int = 0
-    public var dropped: Int = 0
-    public var repeated: Int = 0
+  package struct Counts: Sendable, Equatable {
+    package var sent: Int = 0
+    package var endedTokens: Int = 0
+    package var refused: Int = 0
+    package var dropped: Int = 0
+    package var repeated: Int = 0
   }
 
   /// Requests under way; one connection of HTTP/2 takes as many.
-  public static let inFlight: Int = 100
+  package static let inFlight: Int = 100
   static let most: Int = 10_000
   static let attempts: Int = 6
   /// How long a sender whose key is wrong sends nothing; then one message tries again.
@@ -49,10 +49,10 @@ public actor PushDesk {
   /// By the sender's name: why it is stopped, and until when.
   private var stops: [String: (reason: String, end: Timestamp)] = [:]
   private var idle: [CheckedContinuation<Void, Never>] = []
-  public private(set) var counts = Counts()
+  package private(set) var counts = Counts()
 
   /// `sleep`: how the desk waits before it tries again.
-  public init(
+  package init(
     _ world: World,
     sleep: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
   ) {
@@ -61,12 +61,12 @@ public actor PushDesk {
   }
 
   /// Why senders send nothing, by name.
-  public var troubles: [String: String] {
+  package var troubles: [String: String] {
     let now = world.clock.moment
     return stops.filter { now < $0.value.end }.mapValues(\.reason)
   }
 
-  public func add(_ job: PushJob) {
+  package func add(_ job: PushJob) {
     if waiting.count - first >= PushDesk.most {
       first += 1
       counts.dropped += 1
@@ -80,7 +80,7 @@ public actor PushDesk {
   }
 
   /// Returns when nothing waits and nothing is under way.
-  public func finish() async {
+  package func finish() async {
     guard underWay > 0 || first < waiting.count else { return }
     await withCheckedContinuation { idle.append($0) }
   }

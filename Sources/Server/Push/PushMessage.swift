@@ -1,27 +1,27 @@
 /// What wakes an app: texts for its user, or nothing but a word that something waits.
-public struct PushMessage: Sendable, Equatable {
+package struct PushMessage: Sendable, Equatable {
   /// For the user; nil: the app is woken silently.
-  public var alert: String?
-  public var title: String?
+  package var alert: String?
+  package var title: String?
   /// The number on the app's icon.
-  public var badge: Int?
-  public var sound: String?
+  package var badge: Int?
+  package var sound: String?
   /// For the app; nil where it fetches the payload itself.
-  public var data: String?
+  package var data: String?
   /// How many payloads wait at the server.
-  public var pending: Int = 0
+  package var pending: Int = 0
   /// Messages of one name replace each other on the device.
-  public var collapse: String?
+  package var collapse: String?
   /// Whether the device shows it at once, or when it suits its battery.
-  public var isUrgent: Bool = true
+  package var isUrgent: Bool = true
   /// How long the push service keeps it for a device that is away; nil: as long as it wants.
-  public var lifetime: Duration?
+  package var lifetime: Duration?
 
-  public init() {}
+  package init() {}
 }
 
 /// What became of a message.
-public enum PushOutcome: Sendable, Equatable {
+package enum PushOutcome: Sendable, Equatable {
   case sent
   /// The token of the device is none any more: nothing is to be sent to it again.
   case tokenEnded(String)
@@ -34,7 +34,7 @@ public enum PushOutcome: Sendable, Equatable {
 }
 
 /// Brings messages to devices by a push service.
-public protocol PushSender: Sendable {
+package protocol PushSender: Sendable {
   /// What messages call it, such as `APNs`.
   var name: String { get }
   /// `token`: what the push service calls the device.

@@ -1,21 +1,21 @@
 import FerryCrypto
 import FerryHTTP
-public import FerryHTTPClient
+import FerryHTTPClient
 import FerryJSON
-public import FerryWorld
+import FerryWorld
 
 /// Tells an address of the company that something waits, signed by a secret that both know.
 ///
 /// `X-Ferry-Signature: t=<seconds>,v1=<digits>`: HMAC with SHA-256 of `<seconds>.<body>`. Who checks it
 /// refuses old times, so that nothing is played again.
-public struct WebHookSender: PushSender {
-  public let name = "web hook"
+package struct WebHookSender: PushSender {
+  package let name = "web hook"
   private let address: String
   private let secret: [UInt8]
   private let transport: any Transport
   private let clock: any WorldClock
 
-  public init(
+  package init(
     address: String, secret: [UInt8], transport: any Transport, clock: any WorldClock
   ) {
     self.address = address
@@ -25,7 +25,7 @@ public struct WebHookSender: PushSender {
   }
 
   /// `token`: the id of the connection.
-  public func send(_ message: PushMessage, to token: String) async -> PushOutcome {
+  package func send(_ message: PushMessage, to token: String) async -> PushOutcome {
     let body = SignedClaims.object { writer in
       writer.field("connection", token)
       writer.field("pending", message.pending)

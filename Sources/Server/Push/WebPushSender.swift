@@ -1,33 +1,33 @@
-public import FerryCrypto
+import FerryCrypto
 import FerryHTTP
-public import FerryHTTPClient
+import FerryHTTPClient
 import FerryJSON
-public import FerryWorld
+import FerryWorld
 
 /// The push service of a browser (RFC 8030), with a token of VAPID (RFC 8292). The message is
 /// encrypted for the browser (RFC 8291), so the push service cannot read it.
-public final class WebPushSender: PushSender {
+package final class WebPushSender: PushSender {
   /// Who sends, as push services know it.
-  public struct Account: Sendable {
-    public let key: P256Key
+  package struct Account: Sendable {
+    package let key: P256Key
     /// How a push service reaches the sender: `mailto:` or `https:`.
-    public let subject: String
+    package let subject: String
     /// Hosts of push services, or the ends of their names after a dot. A subscription that leads
     /// elsewhere is refused: its address comes from the device.
-    public let hosts: [String]
+    package let hosts: [String]
 
-    public init(key: P256Key, subject: String, hosts: [String] = WebPushSender.knownHosts) {
+    package init(key: P256Key, subject: String, hosts: [String] = WebPushSender.knownHosts) {
       self.key = key
       self.subject = subject
       self.hosts = hosts
     }
 
     /// `applicationServerKey` of the browser: the public key in base64url.
-    public var publicKey: String { SignedClaims.base64(key.point) }
+    package var publicKey: String { SignedClaims.base64(key.point) }
   }
 
   /// The push services of the browsers: Chrome, Firefox, Edge, Safari.
-  public static let knownHosts: [String] = [
+  package static let knownHosts: [String] = [
     "fcm.googleapis.com", "updates.push.services.mozilla.com", "notify.windows.com",
     "web.push.apple.com",
   ]
@@ -38,14 +38,14 @@ public final class WebPushSender: PushSender {
   /// Four weeks: what a message waits where it names no time.
   static let lifetimeSeconds: Int64 = 2_419_200
 
-  public let name = "web push"
+  package let name = "web push"
   private let account: Account
   private let transport: any Transport
   private let clock: any WorldClock
   private let random: @Sendable (Int) -> [UInt8]
   private let tokens = KeptTokens()
 
-  public convenience init(_ account: Account, transport: any Transport, clock: any WorldClock) {
+  package convenience init(_ account: Account, transport: any Transport, clock: any WorldClock) {
     self.init(account, transport: transport, clock: clock, random: { randomBytes($0) })
   }
 
@@ -60,7 +60,7 @@ public final class WebPushSender: PushSender {
   }
 
   /// `token`: the subscription of the browser, as the JSON of its `PushSubscription`.
-  public func send(_ message: PushMessage, to token: String) async -> PushOutcome {
+  package func send(_ message: PushMessage, to token: String) async -> PushOutcome {
     let subscription: WebPushSubscription
     switch WebPushSubscription.read(token, hosts: account.hosts) {
     case .success(let read): subscription = read

@@ -5,7 +5,7 @@ import FerryWire
 extension DeviceReport {
   /// Reads a data folder without disturbing a server that may be working on it; the last ones,
   /// oldest first.
-  public static func read(
+  package static func read(
     folder: String, _ question: Question
   ) throws(ServerError) -> [DeviceReport] {
     try MoveMark.requireNone(in: folder)

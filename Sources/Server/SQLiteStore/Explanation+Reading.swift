@@ -5,7 +5,7 @@ import FerryWire
 
 extension Explanation {
   /// Reads a data folder without disturbing a server that may be working on it.
-  public static func read(
+  package static func read(
     folder: String, entity: String, key: String
   ) throws(ServerError)
     -> [Explanation]

@@ -9,7 +9,7 @@ extension Service {
   ///
   /// `synchronous`: whether a commit survives a crash of the machine (`.full`, for what ships).
   /// `vfs`: where SQLite keeps the store; nil is the system's files.
-  public convenience init(
+  package convenience init(
     package: Package, folder: String, world: World, limits: ServiceLimits = .standard,
     synchronous: Connection.Synchronous = .full, vfs: String? = nil
   ) throws(ServerError) {
@@ -26,7 +26,7 @@ extension PackageHost {
   /// `connector` is called three times: who replays, who loads and who reads big values have each
   /// their own. The tasks that drive them run on `loop` where one is given. `proxies`: addresses of
   /// proxies whose `X-Forwarded-For` is believed. Errors: what `Service` throws.
-  public static func start(
+  package static func start(
     _ package: Package, folder: String, doorkeeper: Doorkeeper, world: World,
     limits: ServiceLimits = .standard, proxies: Set<String> = [],
     on loop: (any TaskExecutor)? = nil, connector: () -> sending any Connector
@@ -54,14 +54,14 @@ extension PackageHost {
 }
 
 /// The store of a server with several packages, on the thread of their services.
-public struct SQLiteServer: Sendable {
+package struct SQLiteServer: Sendable {
   private let folder: String
   private let file: Confined<SQLiteFile>
   private let threads: ServerThreads
   private let audit: AuditLog
 
   /// Opens the folder's store, or makes it. Errors: what the folder and the store throw.
-  public init(
+  package init(
     folder: String, audit: AuditLog, threads: ServerThreads, world: World
   ) async throws(ServerError) {
     self.folder = folder
@@ -74,14 +74,14 @@ public struct SQLiteServer: Sendable {
 
   /// The last call: moves all that was written into the file `server.sqlite` itself, so that nothing
   /// is missing in a copy of it alone. Errors: what the disk answers; nothing is lost then.
-  public func settle() async throws(ServerError) {
+  package func settle() async throws(ServerError) {
     let file = file
     _ = try await threads.confined { () throws(ServerError) in try file.value.settle() }
   }
 
   /// Begins to serve a package, as `PackageHost.start` does. `connectors` gets the name of a connection
   /// in the model; nil is the default one.
-  public func start(
+  package func start(
     _ package: Package, doorkeeper: Doorkeeper, world: World, limits: ServiceLimits,
     proxies: Set<String>, cacheGroups: CacheGroups = CacheGroups(), on loop: (any TaskExecutor)?,
     connectors: (_ connection: String?) -> sending any Connector

@@ -6,33 +6,33 @@ import FerryServer
 ///
 /// A copy is a store: a server that starts on it opens a new era, by which devices find out what it
 /// does not know.
-public struct StoreCopy: Sendable {
+package struct StoreCopy: Sendable {
   /// The id of the server.
-  public let server: String
+  package let server: String
   /// Of the tables.
-  public let version: Int64
+  package let version: Int64
   /// Which packages it has, and the digest of what devices get of each.
-  public let packages: [Package]
+  package let packages: [Package]
 
   /// A package in the store.
-  public struct Package: Sendable, Equatable {
-    public let name: String
-    public let shape: String
+  package struct Package: Sendable, Equatable {
+    package let name: String
+    package let shape: String
 
-    public init(name: String, shape: String) {
+    package init(name: String, shape: String) {
       self.name = name
       self.shape = shape
     }
   }
 
-  public static let fileName: String = "server.sqlite"
+  package static let fileName: String = "server.sqlite"
 
   /// Copies the store of a folder, which a server may be using, into a new file.
   ///
   /// Each page of the copy is looked at: a damaged store has no copy. `progress`: how many pages are
   /// copied, of how many. Errors: `badRequest` where there is no store, `damagedStore` where it is
   /// broken, and what either disk answers.
-  public static func make(
+  package static func make(
     of folder: String, to path: String, progress: (_ done: Int, _ total: Int) -> Void
   ) throws(ServerError) -> StoreCopy {
     try MoveMark.requireNone(in: folder)
@@ -61,7 +61,7 @@ public struct StoreCopy: Sendable {
   /// Reads what a copy says of itself. `isThorough`: whether each page of it is looked at.
   ///
   /// Errors: `newerStore`, and `damagedStore` where it is none, or is broken.
-  public init(_ path: String, isThorough: Bool) throws(ServerError) {
+  package init(_ path: String, isThorough: Bool) throws(ServerError) {
     do {
       let connection = try Connection(path: path, mode: .readOnly)
       let version = try connection.value("PRAGMA user_version")?.integer ?? 0
@@ -104,7 +104,7 @@ public struct StoreCopy: Sendable {
   }
 
   /// Throws `badRequest` where the store does not have what devices of this model need.
-  public func check(_ model: FerryModel.Package) throws(ServerError) {
+  package func check(_ model: FerryModel.Package) throws(ServerError) {
     guard let known = packages.first(where: { $0.name == model.id }) else {
       throw ServerError(
         .badRequest,

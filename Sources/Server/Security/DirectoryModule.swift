@@ -1,52 +1,52 @@
-public import FerryServer
+import FerryServer
 
 /// Asks a directory (LDAP): it looks for the user with a technical user, and binds with the user's own
 /// password.
-public struct DirectoryModule: LoginModule {
+package struct DirectoryModule: LoginModule {
   /// Where a directory is, and how users and their groups are found in it.
-  public struct Settings: Sendable {
+  package struct Settings: Sendable {
     /// `ldaps://host` or `ldap://host`, asked in this order until one is there.
-    public var servers: [String]
+    package var servers: [String]
     /// Whether `ldap://` goes on over TLS. Without it passwords are sent only to this machine.
-    public var startsTLS: Bool = false
+    package var startsTLS: Bool = false
     /// Certificates (PEM) to trust in place of the system's.
-    public var trust: String?
+    package var trust: String?
     /// Who looks for users; nil: nobody in particular (an anonymous bind).
-    public var technicalUser: (name: String, password: String)?
-    public var base: String
+    package var technicalUser: (name: String, password: String)?
+    package var base: String
     /// `{user}` is the name of the user.
-    public var filter: String = "(uid={user})"
+    package var filter: String = "(uid={user})"
     /// Where groups are; nil: the user has no roles.
-    public var groups: Groups?
+    package var groups: Groups?
     /// For each answer of the directory.
-    public var seconds: Int = 5
+    package var seconds: Int = 5
 
-    public init(servers: [String], base: String) {
+    package init(servers: [String], base: String) {
       self.servers = servers
       self.base = base
     }
   }
 
   /// How the groups of a user are found, each of which is a role.
-  public struct Groups: Sendable {
-    public var base: String
+  package struct Groups: Sendable {
+    package var base: String
     /// `{dn}` is the user's entry, `{user}` the name.
-    public var filter: String = "(member={dn})"
+    package var filter: String = "(member={dn})"
     /// Of the group's entry: the name of the role.
-    public var attribute: String = "cn"
+    package var attribute: String = "cn"
 
-    public init(base: String) { self.base = base }
+    package init(base: String) { self.base = base }
   }
 
-  public let kind = "ldap"
-  public let looksUpUsers: Bool = false
+  package let kind = "ldap"
+  package let looksUpUsers: Bool = false
   private let settings: Settings
 
-  public init(_ settings: Settings) { self.settings = settings }
+  package init(_ settings: Settings) { self.settings = settings }
 
-  public func record(of user: String) -> UserRecord? { nil }
+  package func record(of user: String) -> UserRecord? { nil }
 
-  public func judge(user: String, password: String) -> LoginOutcome {
+  package func judge(user: String, password: String) -> LoginOutcome {
     // A bind with a name and no password is one of nobody, and succeeds.
     guard !user.isEmpty, !password.isEmpty else { return .refused("name or password is empty") }
     guard !(user + password).utf8.contains(0) else { return .refused("it has a zero in it") }

@@ -1,40 +1,40 @@
 import Dispatch
 import FerryHTTP
-public import FerryHTTPClient
-public import FerryServer
+import FerryHTTPClient
+import FerryServer
 import FoundationEssentials
 import Synchronization
 
 /// Asks a service of HTTP with the user's name and password (Basic): whom it lets in is let in.
-public struct HTTPModule: LoginModule {
+package struct HTTPModule: LoginModule {
   /// Which answers of a service let a user in.
-  public struct Settings: Sendable {
-    public var address: String
+  package struct Settings: Sendable {
+    package var address: String
     /// A cookie of this name in the answer is a success, whatever the status.
-    public var cookie: String?
+    package var cookie: String?
     /// The field of the answer with the user's roles, separated by commas.
-    public var rolesField: String?
-    public var successStatus: Int = 200
+    package var rolesField: String?
+    package var successStatus: Int = 200
     /// For the whole answer.
-    public var deadline: Duration = .seconds(5)
+    package var deadline: Duration = .seconds(5)
 
-    public init(address: String) { self.address = address }
+    package init(address: String) { self.address = address }
   }
 
-  public let kind = "http"
-  public let looksUpUsers: Bool = false
+  package let kind = "http"
+  package let looksUpUsers: Bool = false
   private let settings: Settings
   private let transport: any Transport
 
   /// The transport decides which addresses may be connected to, and whom it trusts.
-  public init(_ settings: Settings, transport: any Transport) {
+  package init(_ settings: Settings, transport: any Transport) {
     self.settings = settings
     self.transport = transport
   }
 
-  public func record(of user: String) -> UserRecord? { nil }
+  package func record(of user: String) -> UserRecord? { nil }
 
-  public func judge(user: String, password: String) -> LoginOutcome {
+  package func judge(user: String, password: String) -> LoginOutcome {
     // Basic ends the name at the first colon: another name would be asked for.
     guard !user.isEmpty, !user.utf8.contains(UInt8(ascii: ":")), HTTPModule.isPlain(user),
       HTTPModule.isPlain(password)

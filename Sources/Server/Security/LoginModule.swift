@@ -1,10 +1,10 @@
-public import FerryServer
+import FerryServer
 
 /// One provider of a security configuration: it says whether a password is right, and what its user may
 /// do.
 ///
 /// It may block for as long as its own deadline; call it from a thread of its own.
-public protocol LoginModule: Sendable {
+package protocol LoginModule: Sendable {
   /// The name of its kind in the file, such as `ldap`.
   var kind: String { get }
 
@@ -19,7 +19,7 @@ public protocol LoginModule: Sendable {
 }
 
 /// What a provider says of a login.
-public enum LoginOutcome: Sendable, Equatable {
+package enum LoginOutcome: Sendable, Equatable {
   case accepted(UserRecord)
   /// The reason is for the operator, never for who tries.
   case refused(String)
@@ -28,7 +28,7 @@ public enum LoginOutcome: Sendable, Equatable {
 }
 
 /// What the outcome of one provider means for the whole configuration.
-public enum ControlFlag: String, Sendable, CaseIterable {
+package enum ControlFlag: String, Sendable, CaseIterable {
   /// It must accept. The others are asked in any case.
   case required
   /// It must accept. If it does not, nobody else is asked.

@@ -1,24 +1,24 @@
 import FerryCrypto
-public import FerryHTTP
+import FerryHTTP
 import FerryModel
-public import FerryServer
-public import FerryWorld
+import FerryServer
+import FerryWorld
 import Synchronization
 
 /// The named security configurations of a server: who is asked when a user of one of them logs in.
 ///
 /// A user of the default configuration is known by the plain name, one of another configuration as
 /// `user@configuration`. So `anna` of one directory is never `anna` of another.
-public final class SecurityConfigurations: AuthenticationProvider {
+package final class SecurityConfigurations: AuthenticationProvider {
   /// One stack of providers by its name.
-  public struct Configuration: Sendable {
-    public let name: String
-    public let domain: String
-    public let stack: SecurityStack
+  package struct Configuration: Sendable {
+    package let name: String
+    package let domain: String
+    package let stack: SecurityStack
     /// How long a right password is not asked for again.
-    public let memory: Duration
+    package let memory: Duration
 
-    public init(
+    package init(
       name: String, domain: String = RoleMapping.defaultDomain, stack: SecurityStack,
       memory: Duration = .seconds(3_600)
     ) {
@@ -53,22 +53,22 @@ public final class SecurityConfigurations: AuthenticationProvider {
   /// For how long nobody waits for a provider that was away: logins are looked at one after another.
   static let pause: Duration = .seconds(5)
 
-  public let configurations: [Configuration]
+  package let configurations: [Configuration]
   private let world: World
   private let key: [UInt8]
   private let state = Mutex(State())
 
   /// At least one; the first is the default.
-  public init(_ configurations: [Configuration], world: World) {
+  package init(_ configurations: [Configuration], world: World) {
     self.configurations = configurations
     self.world = world
     key = world.chance.bytes(32)
   }
 
   /// The domain of a user, for the mapping of roles.
-  public func domain(of user: String) -> String { split(user).configuration.domain }
+  package func domain(of user: String) -> String { split(user).configuration.domain }
 
-  public func authenticate(user: String, password: String) throws(ServerError) -> UserRecord {
+  package func authenticate(user: String, password: String) throws(ServerError) -> UserRecord {
     if let record = remembered(user: user, password: password) { return record }
     let (name, configuration) = split(user)
     let (verdict, steps) = judge(name, password, configuration)
@@ -88,7 +88,7 @@ public final class SecurityConfigurations: AuthenticationProvider {
     }
   }
 
-  public func remembered(user: String, password: String) -> UserRecord? {
+  package func remembered(user: String, password: String) -> UserRecord? {
     let (name, configuration) = split(user)
     let whole = whole(name, configuration)
     guard let known = state.withLock({ $0.remembered[ExactText(whole)] }),
@@ -99,16 +99,16 @@ public final class SecurityConfigurations: AuthenticationProvider {
     return now.stamp.hasBytes(of: known.record.stamp) ? now : nil
   }
 
-  public func record(of user: String) -> UserRecord? {
+  package func record(of user: String) -> UserRecord? {
     let (name, configuration) = split(user)
     return configuration.stack.record(of: name).map { renamed($0, name, configuration) }
   }
 
-  public func looksUp(_ user: String) -> Bool {
+  package func looksUp(_ user: String) -> Bool {
     split(user).configuration.stack.entries.allSatisfy(\.module.looksUpUsers)
   }
 
-  public func name(of user: String, _ headers: HTTPHeaders) throws(ServerError) -> String {
+  package func name(of user: String, _ headers: HTTPHeaders) throws(ServerError) -> String {
     let (names, domains) = (headers.values("X-SUP-SC"), headers.values("X-SUP-DOMAIN"))
     guard names.count <= 1, domains.count <= 1 else { throw .wrongLogin }
     var (name, configuration) = split(user)
@@ -137,7 +137,7 @@ public final class SecurityConfigurations: AuthenticationProvider {
 
   /// What each provider says, for an operator; nothing is remembered. Nil: there is no such
   /// configuration.
-  public func explain(
+  package func explain(
     _ configuration: String, user: String, password: String
   ) -> (verdict: SecurityStack.Verdict, steps: [SecurityStack.Step])? {
     configurations.first { $0.name.hasBytes(of: configuration) }.map { found in

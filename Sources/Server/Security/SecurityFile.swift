@@ -1,22 +1,22 @@
 import FerryHTTPClient
 import FerryJSON
-public import FerryServer
+import FerryServer
 import FerryWorld
 
 /// The security configurations of a server, from a JSON file that only its owner can read.
-public struct SecurityFile: Sendable {
-  public let configurations: [SecurityConfigurations.Configuration]
-  public let roles: [String: [String: [String: RoleMapping.Rule]]]
+package struct SecurityFile: Sendable {
+  package let configurations: [SecurityConfigurations.Configuration]
+  package let roles: [String: [String: [String: RoleMapping.Rule]]]
 
   /// What other parts of a server give to providers of the file.
-  public struct Sources: Sendable {
+  package struct Sources: Sendable {
     /// The users of the user file; nil: there is none.
-    public var userFile: (any AuthenticationProvider)?
+    package var userFile: (any AuthenticationProvider)?
     /// Users who log in with certificates of the authorities in a file.
-    public var certificates:
+    package var certificates:
       @Sendable (_ authorities: String) throws(ServerError) -> any AuthenticationProvider
 
-    public init(
+    package init(
       userFile: (any AuthenticationProvider)?,
       certificates:
         @escaping @Sendable (_ authorities: String) throws(ServerError) ->
@@ -28,7 +28,7 @@ public struct SecurityFile: Sendable {
   }
 
   /// Reads the file. It may hold passwords: others must not be able to read it. Throws `badUserFile`.
-  public init(path: String, _ sources: Sources) throws(ServerError) {
+  package init(path: String, _ sources: Sources) throws(ServerError) {
     let bytes: [UInt8]
     do throws(PrivateFile.Fault) { bytes = try PrivateFile.read(path) } catch {
       throw
@@ -49,7 +49,7 @@ public struct SecurityFile: Sendable {
     try self.init(bytes, name: path, sources)
   }
 
-  public init(_ bytes: [UInt8], name: String, _ sources: Sources) throws(ServerError) {
+  package init(_ bytes: [UInt8], name: String, _ sources: Sources) throws(ServerError) {
     let root: JSONNode
     do { root = try JSONNode.parse(bytes) } catch {
       throw SecurityFile.fault(

@@ -1,41 +1,41 @@
 import FerryModel
-public import FerryServer
+import FerryServer
 
 /// The providers of one security configuration, in their order. Pure, but for what they ask.
-public struct SecurityStack: Sendable {
+package struct SecurityStack: Sendable {
   /// A provider, and what its outcome means.
-  public struct Entry: Sendable {
-    public let flag: ControlFlag
-    public let module: any LoginModule
+  package struct Entry: Sendable {
+    package let flag: ControlFlag
+    package let module: any LoginModule
 
-    public init(_ flag: ControlFlag, _ module: any LoginModule) {
+    package init(_ flag: ControlFlag, _ module: any LoginModule) {
       self.flag = flag
       self.module = module
     }
   }
 
   /// One provider that was asked.
-  public struct Step: Sendable, Equatable {
-    public let kind: String
-    public let flag: ControlFlag
-    public let outcome: LoginOutcome
+  package struct Step: Sendable, Equatable {
+    package let kind: String
+    package let flag: ControlFlag
+    package let outcome: LoginOutcome
   }
 
   /// What all outcomes come to.
-  public enum Verdict: Sendable, Equatable {
+  package enum Verdict: Sendable, Equatable {
     case accepted(UserRecord)
     case refused
     /// With an answer of who was away it might be another one.
     case away
   }
 
-  public let entries: [Entry]
+  package let entries: [Entry]
 
   /// At least one.
-  public init(_ entries: [Entry]) { self.entries = entries }
+  package init(_ entries: [Entry]) { self.entries = entries }
 
   /// `ask`: how a provider is asked; `place` is its number.
-  public func judge(
+  package func judge(
     _ ask: (_ place: Int, any LoginModule) -> LoginOutcome
   ) -> (verdict: Verdict, steps: [Step]) {
     var steps: [Step] = []
@@ -76,7 +76,7 @@ public struct SecurityStack: Sendable {
   }
 
   /// The user as the providers know it now, without a password; nil where only a login says.
-  public func record(of user: String) -> UserRecord? {
+  package func record(of user: String) -> UserRecord? {
     if let first = entries.first, first.flag == .sufficient, first.module.looksUpUsers,
       let record = first.module.record(of: user)
     {

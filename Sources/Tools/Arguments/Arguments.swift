@@ -1,32 +1,32 @@
 import FerryModel
 
 /// An option that a command knows.
-public struct CommandOption: Sendable {
+package struct CommandOption: Sendable {
   /// Without the two dashes.
-  public let name: String
+  package let name: String
   /// What stands for its value in the help; nil for an option without a value.
-  public let value: String?
-  public let text: String
+  package let value: String?
+  package let text: String
 
-  public init(_ name: String, _ value: String? = nil, _ text: String) {
+  package init(_ name: String, _ value: String? = nil, _ text: String) {
     self.name = name
     self.value = value
     self.text = text
   }
 
-  public static let json = CommandOption("json", nil, "answer in JSON, for programs")
+  package static let json = CommandOption("json", nil, "answer in JSON, for programs")
 }
 
 /// A command line, read by what the command knows.
 ///
 /// `--name value` and `--name=value` are the same; after `--` nothing is an option.
-public struct Arguments: Sendable {
-  public let operands: [String]
+package struct Arguments: Sendable {
+  package let operands: [String]
   private var found: [String: [String]]
   /// Where in a configuration file the last value of an option is.
   private var places: [String: String] = [:]
 
-  public init(_ words: [String], options: [CommandOption]) throws(UsageError) {
+  package init(_ words: [String], options: [CommandOption]) throws(UsageError) {
     var operands: [String] = []
     var found: [String: [String]] = [:]
     var rest = words[...]
@@ -69,7 +69,7 @@ public struct Arguments: Sendable {
   }
 
   /// What a configuration file says of options that the command line does not have.
-  public mutating func add(
+  package mutating func add(
     _ file: ConfigurationFile, options: [CommandOption]
   ) throws(UsageError) {
     let given = Set(found.keys)
@@ -109,13 +109,13 @@ public struct Arguments: Sendable {
     return UsageError("unknown option --\(name)", hint: hint)
   }
 
-  public func flag(_ name: String) -> Bool { found[name] != nil }
+  package func flag(_ name: String) -> Bool { found[name] != nil }
 
   /// All values of an option that may be given again and again.
-  public func values(_ name: String) -> [String] { found[name] ?? [] }
+  package func values(_ name: String) -> [String] { found[name] ?? [] }
 
   /// The value of an option that may be given once.
-  public func value(_ name: String) throws(UsageError) -> String? {
+  package func value(_ name: String) throws(UsageError) -> String? {
     let values = values(name)
     guard values.count <= 1 else {
       let place = places[name].map { "\($0): \(name)" } ?? "--\(name)"
@@ -125,7 +125,7 @@ public struct Arguments: Sendable {
   }
 
   /// The port that an option names, 0 where the system chooses; nil where the option is missing.
-  public func port(_ name: String) throws(UsageError) -> Int? {
+  package func port(_ name: String) throws(UsageError) -> Int? {
     guard let text = try value(name) else { return nil }
     guard let port = Int(text), (0...65_535).contains(port) else {
       throw UsageError(
@@ -135,7 +135,7 @@ public struct Arguments: Sendable {
   }
 
   /// The value of an option that must be there; `example` is for the cure.
-  public func required(_ name: String, _ example: String) throws(UsageError) -> String {
+  package func required(_ name: String, _ example: String) throws(UsageError) -> String {
     guard let value = try value(name) else {
       throw UsageError("--\(name) is missing", hint: "For example: --\(name) \(example).")
     }
@@ -143,7 +143,7 @@ public struct Arguments: Sendable {
   }
 
   /// The operands, exactly as many as there are names for them.
-  public func operands(_ names: String...) throws(UsageError) -> [String] {
+  package func operands(_ names: String...) throws(UsageError) -> [String] {
     if operands.count > names.count {
       throw UsageError(
         "unexpected \"\(operands[names.count])\"",

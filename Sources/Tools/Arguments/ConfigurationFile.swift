@@ -4,7 +4,7 @@
 /// first `=`, without spaces around it; two double quotes around it are left out. An option without a
 /// value may be written `name = yes` or `name = no`. A line that begins with `#` is a comment. Nothing
 /// behind a value is a comment, because addresses and passwords may have `#` in them.
-public struct ConfigurationFile: Sendable {
+package struct ConfigurationFile: Sendable {
   struct Entry: Sendable {
     let name: String
     /// Nil where the line has no `=`.
@@ -17,7 +17,7 @@ public struct ConfigurationFile: Sendable {
   let entries: [Entry]
 
   /// `text`: what the file holds.
-  public init(_ text: String, path: String) throws(UsageError) {
+  package init(_ text: String, path: String) throws(UsageError) {
     self.path = path
     var entries: [Entry] = []
     let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
@@ -48,10 +48,10 @@ public struct ConfigurationFile: Sendable {
   }
 
   /// The last value of a setting; nil where the file has none. The names are not checked.
-  public func value(_ name: String) -> String? { values(name).last }
+  package func value(_ name: String) -> String? { values(name).last }
 
   /// All values of a setting, in the order of the file. The names are not checked.
-  public func values(_ name: String) -> [String] {
+  package func values(_ name: String) -> [String] {
     entries.filter { $0.name == name }.map { $0.value ?? "" }
   }
 

@@ -5,10 +5,10 @@
 #endif
 
 /// What a program prints, looked at once before it ends: who reads half of it must learn so.
-public enum StandardOutput {
+package enum StandardOutput {
   /// Sends what is still in memory. False where something that was printed is lost; one line on
   /// standard error says so then. A reader that went away, as `head` does, is no loss.
-  public static func isWritten(by program: String) -> Bool {
+  package static func isWritten(by program: String) -> Bool {
     errno = 0
     let isFlushed = fflush(nil) == 0
     let reason = errno

@@ -1,5 +1,5 @@
 /// How a program tells its caller what happened.
-public enum ExitCode: Int32, Sendable {
+package enum ExitCode: Int32, Sendable {
   case success = 0
   /// It ran and found problems, or could not do what was asked.
   case problems = 1
@@ -10,14 +10,14 @@ public enum ExitCode: Int32, Sendable {
 }
 
 /// The command line makes no sense.
-public struct UsageError: Error, CustomStringConvertible {
-  public let message: String
-  public let hint: String
+package struct UsageError: Error, CustomStringConvertible {
+  package let message: String
+  package let hint: String
 
-  public init(_ message: String, hint: String) {
+  package init(_ message: String, hint: String) {
     self.message = message
     self.hint = hint
   }
 
-  public var description: String { "\(message). \(hint)" }
+  package var description: String { "\(message). \(hint)" }
 }

@@ -1,31 +1,31 @@
-public import FerryConnector
-public import FerryMariaDB
+import FerryConnector
+import FerryMariaDB
 import FerryMariaDBConnector
-public import FerryModel
-public import FerryODataConnector
-public import FerryPostgreSQL
+import FerryModel
+import FerryODataConnector
+import FerryPostgreSQL
 import FerryPostgreSQLConnector
-public import FerryRESTConnector
+import FerryRESTConnector
 import FerrySQLConnector
-public import FerrySQLite
-public import FerryServer
+import FerrySQLite
+import FerryServer
 import FerryWorld
 import Foundation
 
 /// How operations are performed in a business database.
-public struct ReplaySettings: Sendable {
+package struct ReplaySettings: Sendable {
   let remembersOperations: Bool
   /// On how many connections side by side, where the database takes several writers.
   let connections: Int
 
-  public init(remembersOperations: Bool, connections: Int) {
+  package init(remembersOperations: Bool, connections: Int) {
     self.remembersOperations = remembersOperations
     self.connections = connections
   }
 }
 
 /// The database or service whose rows are served.
-public enum BusinessDatabase: Sendable, CustomStringConvertible {
+package enum BusinessDatabase: Sendable, CustomStringConvertible {
   case sqlite(path: String)
   case postgreSQL(PostgreSQLAddress)
   case mariaDB(MariaDBAddress)
@@ -35,14 +35,14 @@ public enum BusinessDatabase: Sendable, CustomStringConvertible {
   case mapped(RESTConnection)
 
   /// What the address of a REST service begins with.
-  public static let restScheme = "rest:"
+  package static let restScheme = "rest:"
 
   private static let forms =
     "Write sqlite:<file>, postgres:<database>, mariadb:<database>, odata:<http address> or "
     + "\(restScheme)<http address>."
 
   /// `settings`: how a service is reached. Asks nothing yet.
-  public init(
+  package init(
     _ text: String?, settings: ServiceSettings = ServiceSettings()
   ) throws(ConnectionsError) {
     guard let text else {
@@ -95,7 +95,7 @@ public enum BusinessDatabase: Sendable, CustomStringConvertible {
   }
 
   /// A REST service becomes one for this model. `mapping`: what came with the model.
-  public func mapped(
+  package func mapped(
     to package: Package, by mapping: MappingText?
   ) throws(ConnectionsError) -> BusinessDatabase {
     guard case .rest(let service) = self else { return self }
@@ -103,13 +103,13 @@ public enum BusinessDatabase: Sendable, CustomStringConvertible {
   }
 
   /// The address with the whole path of a file, so that it is the same wherever a server is started.
-  public static func absolute(_ text: String) -> String {
+  package static func absolute(_ text: String) -> String {
     guard text.hasPrefix("sqlite:") else { return text }
     return "sqlite:\(URL(filePath: String(text.dropFirst(7))).standardizedFileURL.path)"
   }
 
   /// As messages and the log name it, without secrets.
-  public var description: String {
+  package var description: String {
     switch self {
     case .sqlite(let path): path
     case .postgreSQL(let address): address.text
@@ -132,14 +132,14 @@ public enum BusinessDatabase: Sendable, CustomStringConvertible {
   }
 
   /// Whether it is reached by requests, as a user.
-  public var isService: Bool {
+  package var isService: Bool {
     switch self {
     case .sqlite, .postgreSQL, .mariaDB: false
     case .odata, .rest, .mapped: true
     }
   }
 
-  public func connector(for package: Package, _ replay: ReplaySettings) -> sending any Connector {
+  package func connector(for package: Package, _ replay: ReplaySettings) -> sending any Connector {
     switch self {
     case .sqlite(let path):
       SQLiteConnector(
@@ -158,7 +158,7 @@ public enum BusinessDatabase: Sendable, CustomStringConvertible {
   }
 
   /// From now on this process serves it. Throws while `ferry prepare --remove` is at work.
-  public func serve() throws(ServerError) {
+  package func serve() throws(ServerError) {
     guard case .sqlite(let path) = self, !ServedFile.share(path) else { return }
     throw ServerError(
       .badRequest, "Ferry is being removed from the database \(path)",
@@ -166,7 +166,7 @@ public enum BusinessDatabase: Sendable, CustomStringConvertible {
   }
 
   /// What keeps other programs waiting while the server reads; nil where nothing does.
-  public func advice() throws(SQLiteError) -> JournalAdvice? {
+  package func advice() throws(SQLiteError) -> JournalAdvice? {
     guard case .sqlite(let path) = self else { return nil }
     return try JournalAdvice.of(path: path)
   }

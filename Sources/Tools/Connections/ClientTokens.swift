@@ -4,13 +4,13 @@ import FerryWorld
 import Synchronization
 
 /// How the technical user gets its access tokens: OAuth 2 with client credentials (RFC 6749, 4.4).
-public struct ClientGrant: Sendable, Equatable {
-  public let tokenAddress: String
-  public let client: String
-  public let clientSecret: Secret
-  public let scope: String?
+package struct ClientGrant: Sendable, Equatable {
+  package let tokenAddress: String
+  package let client: String
+  package let clientSecret: Secret
+  package let scope: String?
   /// The resource or API that the token is for.
-  public let resource: String?
+  package let resource: String?
 }
 
 /// The access token of a connection. It is renewed before it ends, once for all who ask meanwhile.

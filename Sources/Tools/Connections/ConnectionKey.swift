@@ -1,8 +1,8 @@
 /// The keys of a connections file, for the reader, its hints and the documentation.
-public struct ConnectionKey: Sendable, Hashable {
-  public let name: String
+package struct ConnectionKey: Sendable, Hashable {
+  package let name: String
   /// What it is for, as the documentation says it.
-  public let text: String
+  package let text: String
 
   init(_ name: String, _ text: String) {
     self.name = name
@@ -10,7 +10,7 @@ public struct ConnectionKey: Sendable, Hashable {
   }
 
   /// Of the file.
-  public static let file: [ConnectionKey] = [
+  package static let file: [ConnectionKey] = [
     ConnectionKey(
       "default",
       "the connection of entities that name none. A file with one connection need not have it"),
@@ -18,7 +18,7 @@ public struct ConnectionKey: Sendable, Hashable {
   ]
 
   /// Of a connection.
-  public static let connection: [ConnectionKey] = [
+  package static let connection: [ConnectionKey] = [
     ConnectionKey(
       "address",
       "`sqlite:FILE`, `postgres:DATABASE`, `mariadb:DATABASE`, `odata:HTTP ADDRESS` or "
@@ -46,7 +46,7 @@ public struct ConnectionKey: Sendable, Hashable {
   ]
 
   /// Of `credentials`.
-  public static let credentials: [ConnectionKey] = [
+  package static let credentials: [ConnectionKey] = [
     ConnectionKey("user", "the name of the technical user"),
     ConnectionKey("password", "its password, a secret"),
     ConnectionKey("token", "in place of both: an access token (`Authorization: Bearer`), a secret"),
@@ -61,14 +61,14 @@ public struct ConnectionKey: Sendable, Hashable {
   ]
 
   /// Of a secret.
-  public static let secret: [ConnectionKey] = [
+  package static let secret: [ConnectionKey] = [
     ConnectionKey("environment", "the name of a variable of the environment of `ferryd`"),
     ConnectionKey(
       "file", "a file that only its owner can read; a line feed at its end does not count"),
   ]
 
   /// Of `users`.
-  public static let users: [ConnectionKey] = [
+  package static let users: [ConnectionKey] = [
     ConnectionKey("way", "`tokenExchange`, `jwtBearer` or `sealedPasswords`"),
     ConnectionKey("tokenAddress", "where tokens are given (not for `sealedPasswords`)"),
     ConnectionKey("key", "the private key that signs, a file (PEM, EC P-256 or RSA)"),
@@ -85,7 +85,7 @@ public struct ConnectionKey: Sendable, Hashable {
   ]
 
   /// Of `limits`.
-  public static let limits: [ConnectionKey] = [
+  package static let limits: [ConnectionKey] = [
     ConnectionKey("requests", "requests under way at a time (6)"),
     ConnectionKey("connectSeconds", "until a connection is made (10)"),
     ConnectionKey("idleSeconds", "without a byte (60)"),

@@ -3,17 +3,17 @@ import FerryWorld
 import Foundation
 
 /// What operators have found out about the conditions of services, beside the file of connections.
-public struct ConnectionProofs: Sendable {
+package struct ConnectionProofs: Sendable {
   /// Whether a set of a service heeds conditions.
-  public struct Proof: Sendable, Equatable {
-    public let connection: String
+  package struct Proof: Sendable, Equatable {
+    package let connection: String
     /// Of the service when it was asked: another one is another service.
-    public let address: String
-    public let set: String
-    public let isHeeded: Bool
-    public let at: Timestamp
+    package let address: String
+    package let set: String
+    package let isHeeded: Bool
+    package let at: Timestamp
 
-    public init(
+    package init(
       connection: String, address: String, set: String, isHeeded: Bool, at: Timestamp
     ) {
       self.connection = connection
@@ -24,11 +24,11 @@ public struct ConnectionProofs: Sendable {
     }
   }
 
-  public private(set) var proofs: [Proof]
+  package private(set) var proofs: [Proof]
   private let path: String
 
   /// Those beside a file of connections; none where there is no such file.
-  public init(beside file: String) throws(ConnectionsError) {
+  package init(beside file: String) throws(ConnectionsError) {
     path = "\(file).proved"
     guard FileManager.default.fileExists(atPath: path) else {
       proofs = []
@@ -57,13 +57,13 @@ public struct ConnectionProofs: Sendable {
   }
 
   /// Takes the place of what was proved of the set before.
-  public mutating func add(_ proof: Proof) {
+  package mutating func add(_ proof: Proof) {
     proofs.removeAll { $0.connection == proof.connection && $0.set == proof.set }
     proofs.append(proof)
   }
 
   /// Writes the file as a whole, for its owner alone.
-  public func write() throws(ConnectionsError) {
+  package func write() throws(ConnectionsError) {
     var writer = JSONWriter()
     writer.beginObject()
     writer.key("proofs")

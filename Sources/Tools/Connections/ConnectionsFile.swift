@@ -3,24 +3,24 @@ import FerryModel
 
 /// The connections of a server to business systems, from a JSON file that only its owner can read.
 /// Documentation/Connections.md shows one.
-public struct ConnectionsFile: Sendable {
+package struct ConnectionsFile: Sendable {
   /// One connection as the file has it.
-  public struct Named: Sendable {
-    public let name: String
+  package struct Named: Sendable {
+    package let name: String
     /// As it was written.
-    public let address: String
-    public let database: BusinessDatabase
+    package let address: String
+    package let database: BusinessDatabase
     /// Where the passwords of its users are; nil where changes are not sent with them.
-    public let passwords: SealedPasswords?
+    package let passwords: SealedPasswords?
   }
 
   /// In the order of the file.
-  public let connections: [Named]
+  package let connections: [Named]
   /// That of entities without a name; nil where the file has several and names none.
-  public let defaultName: String?
+  package let defaultName: String?
 
   /// Reads the file, and what `ferry check` has proved of its services.
-  public init(path: String) throws(ConnectionsError) {
+  package init(path: String) throws(ConnectionsError) {
     try self.init(try SecretFile.read(path, "the connections file"), name: path)
     let proofs = try ConnectionProofs(beside: path)
     for connection in connections {
@@ -28,7 +28,7 @@ public struct ConnectionsFile: Sendable {
     }
   }
 
-  public init(_ bytes: [UInt8], name: String) throws(ConnectionsError) {
+  package init(_ bytes: [UInt8], name: String) throws(ConnectionsError) {
     let root: JSONNode
     do { root = try JSONNode.parse(bytes) } catch {
       let place = TextPlace(offset: error.offset, in: bytes)
@@ -64,5 +64,5 @@ public struct ConnectionsFile: Sendable {
   }
 
   /// Nil where the file has no connection of this name.
-  public subscript(name: String) -> Named? { connections.first { $0.name == name } }
+  package subscript(name: String) -> Named? { connections.first { $0.name == name } }
 }

@@ -1,16 +1,16 @@
-public import FerryConnector
-public import FerryModel
+import FerryConnector
+import FerryModel
 import FerryServer
 
 /// The database or service of each connection that a model names.
-public struct ModelConnections: Sendable, CustomStringConvertible {
+package struct ModelConnections: Sendable, CustomStringConvertible {
   /// In the order of the model; nil is the default one.
   private let databases: [(name: String?, database: BusinessDatabase)]
   private let package: Package
 
   /// `file`: of the named connections. `database`: the address of the default one, where it is given
   /// apart; nil: that of the file. `mapping`: what came with the model, for REST services.
-  public init(
+  package init(
     _ package: Package, file: ConnectionsFile?, database: String?, mapping: MappingText? = nil
   ) throws(ConnectionsError) {
     self.package = package
@@ -47,7 +47,7 @@ public struct ModelConnections: Sendable, CustomStringConvertible {
   }
 
   /// For one who works over a connection; `name` is one that the model has.
-  public func connector(
+  package func connector(
     _ name: String?, _ replay: ReplaySettings
   ) -> sending any Connector {
     guard let found = databases.first(where: { $0.name == name }) else {
@@ -57,7 +57,7 @@ public struct ModelConnections: Sendable, CustomStringConvertible {
   }
 
   /// What does not fit, over all connections.
-  public func mismatches(_ replay: ReplaySettings) throws(ConnectorError) -> [Mismatch] {
+  package func mismatches(_ replay: ReplaySettings) throws(ConnectorError) -> [Mismatch] {
     var found: [Mismatch] = []
     for (name, _) in databases {
       found += try connector(name, replay).mismatches(with: package.part(of: name))
@@ -65,10 +65,10 @@ public struct ModelConnections: Sendable, CustomStringConvertible {
     return found
   }
 
-  public var all: [BusinessDatabase] { databases.map(\.database) }
+  package var all: [BusinessDatabase] { databases.map(\.database) }
 
   /// Without secrets.
-  public var description: String { all.map(\.description).joined(separator: ", ") }
+  package var description: String { all.map(\.description).joined(separator: ", ") }
 }
 
 extension Package {

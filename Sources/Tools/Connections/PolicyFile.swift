@@ -1,19 +1,19 @@
-public import FerryCachePolicies
-public import FerryModel
+import FerryCachePolicies
+import FerryModel
 import FerryWorld
 import Foundation
 
 /// The file of a package's policies, beside the model.
-public struct PolicyFile: Sendable {
-  public let path: String
+package struct PolicyFile: Sendable {
+  package let path: String
 
-  public init(of package: Package, beside model: String) {
+  package init(of package: Package, beside model: String) {
     let folder = URL(filePath: model).deletingLastPathComponent().path
     path = "\(folder)/\(CachePolicies.fileName(of: package))"
   }
 
   /// No policies where there is no file. Throws what is wrong, with the file's name.
-  public func read(for package: Package) throws(ConnectionsError) -> CachePolicies {
+  package func read(for package: Package) throws(ConnectionsError) -> CachePolicies {
     guard FileManager.default.fileExists(atPath: path) else { return .none }
     guard let bytes = FileManager.default.contents(atPath: path) else {
       throw ConnectionsError(
@@ -24,7 +24,7 @@ public struct PolicyFile: Sendable {
   }
 
   /// The same of a text; `name`: what messages call it.
-  public static func parse(
+  package static func parse(
     _ bytes: [UInt8], for package: Package, _ name: String
   ) throws(ConnectionsError) -> CachePolicies {
     do throws(PolicyFault) {

@@ -1,28 +1,28 @@
 import FerryConnector
 import FerryHTTP
 import FerryHTTPClient
-public import FerryModel
+import FerryModel
 import FerryRESTConnector
 import FerryWorld
 import Foundation
 import Synchronization
 
 /// The text of a mapping.
-public struct MappingText: Sendable, Equatable {
-  public let bytes: [UInt8]
+package struct MappingText: Sendable, Equatable {
+  package let bytes: [UInt8]
   /// As messages name it.
-  public let name: String
+  package let name: String
   /// In which files of secrets are that it names; nil for one that came from elsewhere.
-  public let folder: String?
+  package let folder: String?
 
-  public init(bytes: [UInt8], name: String, folder: String?) {
+  package init(bytes: [UInt8], name: String, folder: String?) {
     self.bytes = bytes
     self.name = name
     self.folder = folder
   }
 
   /// The mapping beside a model; nil where there is none.
-  public init?(of package: Package, besideModel file: String) {
+  package init?(of package: Package, besideModel file: String) {
     let folder = URL(filePath: file).deletingLastPathComponent().path
     self.init(file: "\(folder)/\(RESTMapping.fileName(of: package))")
   }
@@ -37,8 +37,8 @@ public struct MappingText: Sendable, Equatable {
 }
 
 /// A service of REST as a connection names it. Each package has a mapping of its own for it.
-public final class RESTService: Sendable {
-  public let address: String
+package final class RESTService: Sendable {
+  package let address: String
   private let settings: ServiceSettings
   private let world: World
   private let transport: any Transport
@@ -58,7 +58,7 @@ public final class RESTService: Sendable {
   func take(_ set: String, _ isHeeded: Bool) { proofs.withLock { $0[set] = isHeeded } }
 
   /// Why it does not answer at all; nil where it does. Blocks.
-  public func trouble() -> ConnectorError? {
+  package func trouble() -> ConnectorError? {
     let nothing = MappingText(bytes: Array(#"{"entities": {}}"#.utf8), name: "", folder: nil)
     let package = Package(name: "Check", version: "1.0", entities: [], groups: [])
     do throws(ConnectionsError) {

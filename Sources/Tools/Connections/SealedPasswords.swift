@@ -5,11 +5,11 @@ import Foundation
 
 /// The passwords of users at a service, each sealed under one key. The file belongs to its owner alone;
 /// who has the file and not the key reads nothing.
-public struct SealedPasswords: Sendable {
+package struct SealedPasswords: Sendable {
   private let file: String
   private let key: Secret
 
-  public init(file: String, key: Secret) {
+  package init(file: String, key: Secret) {
     self.file = file
     self.key = key
   }
@@ -58,7 +58,7 @@ public struct SealedPasswords: Sendable {
   }
 
   /// Writes another password of a user into the file, which is made where it is missing; nil removes it.
-  public func set(
+  package func set(
     _ password: String?, of user: String, as serviceUser: String
   ) throws(ConnectionsError) {
     let isThere = FileManager.default.fileExists(atPath: file)

@@ -1,12 +1,12 @@
 import Foundation
 
 /// Where a secret is; the file of connections itself holds none.
-public enum Secret: Sendable, Equatable {
+package enum Secret: Sendable, Equatable {
   case environment(String)
   case file(String)
 
   /// Read anew each time: it may be changed while the server runs.
-  public func read() throws(ConnectionsError) -> String {
+  package func read() throws(ConnectionsError) -> String {
     switch self {
     case .environment(let name):
       guard let value = ProcessInfo.processInfo.environment[name], !value.isEmpty else {

@@ -1,28 +1,28 @@
 import FerryHTTPClient
 
 /// How a service is reached, and as whom.
-public struct ServiceSettings: Sendable, Equatable {
+package struct ServiceSettings: Sendable, Equatable {
   /// The technical user; nil: the service answers without a login.
-  public var credentials: TechnicalCredentials?
+  package var credentials: TechnicalCredentials?
   /// How changes are sent as the user who made them; nil: as the technical user.
-  public var users: UserWay?
+  package var users: UserWay?
   /// The file of the mapping of a REST service; nil: the one beside the model.
-  public var mapping: String?
-  public var trust: TransportOptions.Trust = .system
-  public var certificate: ClientCertificate?
-  public var proxy: TransportOptions.Proxy = .system
-  public var requests: Int = 6
-  public var deadlines = TransportDeadlines(
+  package var mapping: String?
+  package var trust: TransportOptions.Trust = .system
+  package var certificate: ClientCertificate?
+  package var proxy: TransportOptions.Proxy = .system
+  package var requests: Int = 6
+  package var deadlines = TransportDeadlines(
     connect: .seconds(10), total: .seconds(600), idle: .seconds(60))
   /// Nil where nothing was said: 120 s, or what a mapping says.
-  public var late: Duration?
+  package var late: Duration?
 
-  public init() {}
+  package init() {}
 
   /// A file of PKCS#12, and its password.
-  public struct ClientCertificate: Sendable, Equatable {
-    public let file: String
-    public let password: Secret?
+  package struct ClientCertificate: Sendable, Equatable {
+    package let file: String
+    package let password: Secret?
   }
 
   /// Throws where the file of the client certificate cannot be read.
@@ -40,7 +40,7 @@ public struct ServiceSettings: Sendable, Equatable {
 }
 
 /// What the technical user logs in with.
-public enum TechnicalCredentials: Sendable, Equatable {
+package enum TechnicalCredentials: Sendable, Equatable {
   case password(user: String, Secret)
   case token(Secret)
   /// A key in a header of its own.

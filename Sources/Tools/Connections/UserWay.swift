@@ -1,5 +1,5 @@
 /// How a service is asked as the user who made a change.
-public enum UserWay: Sendable, Equatable {
+package enum UserWay: Sendable, Equatable {
   /// A token of the user, got from a service that trusts what we sign.
   case token(TokenWay)
   /// The user's own password, which an operator has sealed.
@@ -11,24 +11,24 @@ public enum UserWay: Sendable, Equatable {
 }
 
 /// How a token of a user is got.
-public struct TokenWay: Sendable, Equatable {
+package struct TokenWay: Sendable, Equatable {
   /// What the token service is asked for.
-  public enum Grant: String, Sendable, CaseIterable {
+  package enum Grant: String, Sendable, CaseIterable {
     /// RFC 8693: what we sign is exchanged.
     case exchange = "tokenExchange"
     /// RFC 7523: what we sign is the grant.
     case bearer = "jwtBearer"
   }
 
-  public let grant: Grant
-  public let address: String
+  package let grant: Grant
+  package let address: String
   /// Of the private key that signs.
-  public let keyFile: String
-  public let keyID: String?
-  public let issuer: String
-  public let audience: String
-  public let client: String?
-  public let clientSecret: Secret?
-  public let scope: String?
-  public let resource: String?
+  package let keyFile: String
+  package let keyID: String?
+  package let issuer: String
+  package let audience: String
+  package let client: String?
+  package let clientSecret: Secret?
+  package let scope: String?
+  package let resource: String?
 }

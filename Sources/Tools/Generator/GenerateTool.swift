@@ -2,17 +2,17 @@ import FerryModel
 
 /// What the build plugin's tool does: a model file in, Swift out, in one file or in one for each
 /// entity, which several processors compile at one time.
-public enum GenerateTool {
+package enum GenerateTool {
   /// What a run has to say, and whether it made the file.
-  public struct Outcome: Sendable, Equatable {
+  package struct Outcome: Sendable, Equatable {
     /// In the form of a compiler's messages, which builds show at the model's line.
-    public let messages: [String]
-    public let succeeded: Bool
+    package let messages: [String]
+    package let succeeded: Bool
   }
 
   /// `arguments` without the program's name: `<model.json> --out <file.swift> [--split]`. With
   /// `--split` the entities are written beside the file: `Shop.swift`, `Shop+Order.swift`, ….
-  public static func run(_ arguments: [String]) -> Outcome {
+  package static func run(_ arguments: [String]) -> Outcome {
     let isSplit = arguments.last == "--split"
     guard arguments.count == (isSplit ? 4 : 3), arguments[1] == "--out" else {
       return Outcome(

@@ -1,12 +1,12 @@
 import FerrySQLite
 
 /// Why a model or Swift code could not be made at all.
-public struct GeneratorError: Error, Sendable, Equatable, CustomStringConvertible {
-  public let message: String
+package struct GeneratorError: Error, Sendable, Equatable, CustomStringConvertible {
+  package let message: String
   /// What to do, a sentence.
-  public let hint: String
+  package let hint: String
 
-  public init(_ message: String, hint: String) {
+  package init(_ message: String, hint: String) {
     self.message = message
     self.hint = hint
   }
@@ -25,5 +25,5 @@ public struct GeneratorError: Error, Sendable, Equatable, CustomStringConvertibl
     }
   }
 
-  public var description: String { "\(message). \(hint)" }
+  package var description: String { "\(message). \(hint)" }
 }

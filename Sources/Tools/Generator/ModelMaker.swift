@@ -1,21 +1,21 @@
 import FerryModel
 
 /// From a database to the text of a model: read, translate, write, and read back to be sure.
-public enum ModelMaker {
+package enum ModelMaker {
   /// The model and everything its author should read.
-  public struct Result: Sendable {
-    public let translation: Translation
+  package struct Result: Sendable {
+    package let translation: Translation
     /// The model file.
-    public let text: String
+    package let text: String
     /// What `ferry check` says of it; never an error.
-    public let warnings: [ModelProblem]
+    package let warnings: [ModelProblem]
     /// What every user may write; `ferry check` warns of it too.
-    public let openings: [ModelProblem]
+    package let openings: [ModelProblem]
   }
 
   /// `file` is the name under which the model will be known; `source`, if given, is written into it
   /// for the server.
-  public static func make(
+  package static func make(
     fromSQLite path: String, options: TranslationOptions, file: String, source: String? = nil
   ) throws(GeneratorError) -> Result {
     let schema = try SchemaReader.read(path: path)
@@ -27,7 +27,7 @@ public enum ModelMaker {
       text: made.text, warnings: made.warnings, openings: made.openings)
   }
 
-  public static func make(
+  package static func make(
     from schema: DatabaseSchema, options: TranslationOptions, file: String, source: String? = nil
   ) throws(GeneratorError) -> Result {
     let translation = try Translator.translate(schema, options: options)

@@ -5,8 +5,8 @@
 #endif
 
 /// Whole files, read and written at once.
-public enum TextFile {
-  public static func read(_ path: String) throws(GeneratorError) -> [UInt8] {
+package enum TextFile {
+  package static func read(_ path: String) throws(GeneratorError) -> [UInt8] {
     try requireNoFolder(path)
     do {
       return Array(try Data(contentsOf: URL(filePath: path)))
@@ -24,7 +24,7 @@ public enum TextFile {
   }
 
   /// Another reader sees the old text or the new one, never a part.
-  public static func write(_ text: String, to path: String) throws(GeneratorError) {
+  package static func write(_ text: String, to path: String) throws(GeneratorError) {
     do {
       try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)
     } catch {
@@ -35,7 +35,7 @@ public enum TextFile {
   }
 
   /// The folder that a file is to be in, where it is not there.
-  public static func makeFolder(of path: String) throws(GeneratorError) {
+  package static func makeFolder(of path: String) throws(GeneratorError) {
     guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return }
     let folder = String(path[..<slash])
     do {
@@ -47,21 +47,23 @@ public enum TextFile {
   }
 
   /// Leaves a file as it is that has this text, so that what was made of it need not be made again.
-  public static func renew(_ text: String, at path: String) throws(GeneratorError) {
+  package static func renew(_ text: String, at path: String) throws(GeneratorError) {
     guard (try? Data(contentsOf: URL(filePath: path))) != Data(text.utf8) else { return }
     try write(text, to: path)
   }
 
-  public static func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+  package static func exists(_ path: String) -> Bool {
+    FileManager.default.fileExists(atPath: path)
+  }
 
   /// The file beside this one.
-  public static func sibling(of path: String, named name: String) -> String {
+  package static func sibling(of path: String, named name: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return name }
     return String(path[...slash]) + name
   }
 
   /// The last part of the path, without what follows its last dot.
-  public static func stem(of path: String) -> String {
+  package static func stem(of path: String) -> String {
     let name = path.split(separator: "/").last.map(String.init) ?? path
     guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return name }
     return String(name[..<dot])

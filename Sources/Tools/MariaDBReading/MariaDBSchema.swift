@@ -1,18 +1,18 @@
-public import FerryGenerator
-public import FerryMariaDB
+import FerryGenerator
+import FerryMariaDB
 import FerryMariaDBConnector
 import FerryModel
 
 /// Reads the schema of a database of MariaDB, and how large its values are; changes nothing.
-public enum MariaDBSchema {
+package enum MariaDBSchema {
   /// How many rows of each table are looked at for the size of their values.
-  public static let sampleRows: Int = 10_000
+  package static let sampleRows: Int = 10_000
   /// What is longer is kept apart from the row.
   static let bigBytes: Int = 65_536
 
   /// Connects, reads everything and closes the connection. `allValues` looks at every row for sizes
   /// instead of a sample.
-  public static func read(
+  package static func read(
     _ address: MariaDBAddress, allValues: Bool = false
   ) throws(GeneratorError) -> DatabaseSchema {
     do throws(MariaDBError) {

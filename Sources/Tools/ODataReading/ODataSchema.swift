@@ -1,13 +1,13 @@
-public import FerryGenerator
+import FerryGenerator
 import FerryModel
 import FerryOData
 import FerryODataClient
 import FerryODataConnector
 
 /// Reads what a service of OData says of itself, as the schema of a business system; changes nothing.
-public enum ODataSchema {
+package enum ODataSchema {
   /// Asks for the service document and the metadata.
-  public static func read(
+  package static func read(
     _ address: String, session: ODataSession = ODataSession()
   ) async throws(GeneratorError) -> DatabaseSchema {
     do throws(ODataClientError) {
@@ -19,7 +19,7 @@ public enum ODataSchema {
   }
 
   /// A table for each set that can be read by itself and has a key.
-  public static func schema(of metadata: EdmMetadata) -> DatabaseSchema {
+  package static func schema(of metadata: EdmMetadata) -> DatabaseSchema {
     var tables: [DatabaseSchema.Table] = []
     var leftOut: [Note] = []
     for set in metadata.entitySets.sorted(by: { $0.name < $1.name }) {

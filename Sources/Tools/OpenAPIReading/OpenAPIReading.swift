@@ -1,13 +1,13 @@
-public import FerryGenerator
-public import FerryHTTPClient
+import FerryGenerator
+import FerryHTTPClient
 import FerryJSON
-public import FerryModel
+import FerryModel
 
 /// Reads what a service says of itself by OpenAPI: the schema of a model, and how the service is asked.
-public struct OpenAPIReading: Sendable {
-  public let schema: DatabaseSchema
+package struct OpenAPIReading: Sendable {
+  package let schema: DatabaseSchema
   /// The service's address, as a model's source names it behind `rest:`.
-  public let service: String
+  package let service: String
   private let ways: [String: Way]
 
   /// How the objects of one table are asked for.
@@ -33,14 +33,14 @@ public struct OpenAPIReading: Sendable {
   struct JSONText: Sendable { let text: String }
 
   /// Asks for the document alone.
-  public static func read(
+  package static func read(
     _ address: String, transport: any Transport = SystemTransport.make()
   ) async throws(GeneratorError) -> OpenAPIReading {
     try OpenAPIReading(await OpenAPIDocument.read(address, transport: transport))
   }
 
   /// Of a text that is there already; `address`: where the service has it.
-  public init(_ text: [UInt8], address: String) throws(GeneratorError) {
+  package init(_ text: [UInt8], address: String) throws(GeneratorError) {
     try self.init(try OpenAPIDocument(text, address))
   }
 
@@ -217,7 +217,7 @@ public struct OpenAPIReading: Sendable {
   // MARK: The mapping
 
   /// The text of `<package>.rest.json`.
-  public func mapping(for package: Package) -> String {
+  package func mapping(for package: Package) -> String {
     var entities: [String] = []
     for entity in package.entities {
       guard let way = ways[entity.table] else { continue }

@@ -1,15 +1,15 @@
-public import FerryGenerator
+import FerryGenerator
 import FerryModel
-public import FerryPostgreSQL
+import FerryPostgreSQL
 
 /// Reads the schema of a database of PostgreSQL, and how large its values are; changes nothing.
-public enum PostgreSQLSchema {
+package enum PostgreSQLSchema {
   /// How many rows of each table are looked at for the size of their values.
-  public static let sampleRows: Int = 10_000
+  package static let sampleRows: Int = 10_000
 
   /// Connects, reads everything in one snapshot and closes the connection. `allValues` looks at
   /// every row for sizes instead of a sample.
-  public static func read(
+  package static func read(
     _ address: PostgreSQLAddress, allValues: Bool = false
   ) throws(GeneratorError) -> DatabaseSchema {
     do throws(PostgreSQLError) {

@@ -8,21 +8,21 @@ import FerryWorld
 #endif
 
 /// What a walk has met.
-public struct WalkCounts: Sendable {
+package struct WalkCounts: Sendable {
   /// Different states, the first ones included.
-  public fileprivate(set) var states = 0
+  package fileprivate(set) var states = 0
   /// Deeds that were done; many lead to a state that was met before.
-  public fileprivate(set) var transitions = 0
+  package fileprivate(set) var transitions = 0
   /// By the word of the deed.
-  public fileprivate(set) var deeds: [String: Int] = [:]
+  package fileprivate(set) var deeds: [String: Int] = [:]
   /// How many deeds lead to the states that are gone on from now, and how many of them there are.
-  public fileprivate(set) var depth = 0
-  public fileprivate(set) var open = 0
+  package fileprivate(set) var depth = 0
+  package fileprivate(set) var open = 0
 
-  public init() {}
+  package init() {}
 
   /// Both together.
-  public mutating func add(_ other: WalkCounts) {
+  package mutating func add(_ other: WalkCounts) {
     states += other.states
     transitions += other.transitions
     deeds.merge(other.deeds, uniquingKeysWith: +)
@@ -31,21 +31,21 @@ public struct WalkCounts: Sendable {
 }
 
 /// A violated invariant, with the fewest deeds that lead to it.
-public struct WalkFailure: Sendable {
-  public let kind: WalkKind
-  public let invariant: Int
-  public let problem: String
+package struct WalkFailure: Sendable {
+  package let kind: WalkKind
+  package let invariant: Int
+  package let problem: String
   /// In words, from the start.
-  public let deeds: [String]
+  package let deeds: [String]
   /// How many of them, at the end, only lead to rest.
-  public let quietDeeds: Int
+  package let quietDeeds: Int
 }
 
 /// An exhaustive walk of a small world: every list of deeds up to a length, over the machines of
 /// client and server.
 ///
 /// Breadth first. A state is gone on from once, with the fewest deeds that lead to it.
-public struct Walk {
+package struct Walk {
   private struct Found: Sendable {
     let world: WalkWorld
     let hash: UInt64
@@ -70,7 +70,7 @@ public struct Walk {
 
   /// Walks one small world, up to so many deeds. Gives what was met, and what failed, until there
   /// are `failures` different problems; each has the fewest deeds.
-  public static func run(
+  package static func run(
     _ kind: WalkKind, deeds: Int, planted: Set<PlantedBug> = [], failures limit: Int = 1,
     progress: (WalkCounts) -> Void = { _ in }
   ) async -> (counts: WalkCounts, failures: [WalkFailure]) {
@@ -80,7 +80,7 @@ public struct Walk {
   }
 
   /// The planted bugs that a walk can be made with.
-  public static let plants: [PlantedBug] = [
+  package static let plants: [PlantedBug] = [
     .forgottenOriginal, .baseNotMoved, .idAtSubmit, .retryUnknown, .referenceAhead,
   ]
 

@@ -181,7 +181,7 @@ final class WalkModel: Sendable {
 }
 
 /// Which small world is walked.
-public enum WalkKind: String, Sendable, CaseIterable {
+package enum WalkKind: String, Sendable, CaseIterable {
   /// Nothing is there, and the app gives the keys.
   case newUnderOwnKeys
   /// Nothing is there, and the business system gives the keys.

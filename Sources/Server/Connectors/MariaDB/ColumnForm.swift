@@ -1,11 +1,11 @@
 import FerryConnector
-public import FerryMariaDB
-public import FerryModel
+import FerryMariaDB
+import FerryModel
 
 /// Which types of a model a column of MariaDB can hold: one rule for the server and `ferry diff`.
-public enum ColumnFit {
+package enum ColumnFit {
   /// Lists and complex values are kept in texts.
-  public static func types(of column: CatalogueColumn) -> Set<AttributeType> {
+  package static func types(of column: CatalogueColumn) -> Set<AttributeType> {
     switch column.typeName {
     case "tinyint", "smallint", "mediumint", "int", "bigint", "year":
       [.boolean, .byte, .short, .int, .long, .integer, .decimal, .string]

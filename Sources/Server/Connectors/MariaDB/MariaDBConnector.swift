@@ -1,13 +1,13 @@
-public import FerryConnector
-public import FerryMariaDB
-public import FerryModel
-public import FerryWorld
+import FerryConnector
+import FerryMariaDB
+import FerryModel
+import FerryWorld
 
 /// A database of MariaDB or MySQL as business system.
 ///
 /// Connects when it is first asked, and again after the line was lost. One instance per thread; each has
 /// at most two connections.
-public final class MariaDBConnector: Connector {
+package final class MariaDBConnector: Connector {
   struct Settings: Sendable {
     let address: MariaDBAddress
     let package: Package
@@ -30,13 +30,13 @@ public final class MariaDBConnector: Connector {
   private var isSuperseded = false
   /// Operations whose outcome this instance itself could not tell.
   private var doubted: Set<OperationID> = []
-  public private(set) var isUnreachable: Bool = false
+  package private(set) var isUnreachable: Bool = false
 
   /// `remembersOperations`: keep the table `ferry_applied` in the business database, which makes every
   /// operation happen exactly once. Without it an outcome may stay unknown after a crash. `lockTimeout`:
   /// how long an operation waits for a row that others have locked, in whole seconds; zero does not
   /// wait. `comparisonInterval`: how often tables without triggers are compared whole.
-  public init(
+  package init(
     _ address: MariaDBAddress, package: Package, remembersOperations: Bool = true,
     deadlines: MariaDBConnection.Deadlines = MariaDBConnection.Deadlines(),
     lockTimeout: Duration = .seconds(10), comparisonInterval: Duration = .seconds(5),
@@ -49,9 +49,9 @@ public final class MariaDBConnector: Connector {
     news = News(comparisonInterval: comparisonInterval, clock: clock)
   }
 
-  public func lead(_ store: String) { self.store = store }
+  package func lead(_ store: String) { self.store = store }
 
-  public func takeLead(again: Bool) throws(ConnectorError) -> Bool {
+  package func takeLead(again: Bool) throws(ConnectorError) -> Bool {
     guard store != nil, settings.remembersOperations,
       leadership == nil || isSuperseded && again
     else { return false }
@@ -61,12 +61,12 @@ public final class MariaDBConnector: Connector {
     return true
   }
 
-  public func perform(_ group: [ConnectorOperation]) -> PerformResult {
+  package func perform(_ group: [ConnectorOperation]) -> PerformResult {
     guard !group.isEmpty else { return .done([], touched: []) }
     return perform([group], while: { false })[0]
   }
 
-  public func perform(
+  package func perform(
     _ groups: [[ConnectorOperation]], while goesOn: () -> Bool
   ) -> [PerformResult] {
     do throws(ConnectorError) {
@@ -79,7 +79,7 @@ public final class MariaDBConnector: Connector {
     } catch { return [.notDone(reason: error.description)] }
   }
 
-  public func recall(_ operations: [ConnectorOperation]) throws(ConnectorError) -> [Recall] {
+  package func recall(_ operations: [ConnectorOperation]) throws(ConnectorError) -> [Recall] {
     let hint = "Compare its rows with what was sent, then mark the operation accepted or refused."
     guard settings.remembersOperations else {
       throw ConnectorError(
@@ -100,7 +100,7 @@ public final class MariaDBConnector: Connector {
         + "recorded of performed operations was removed", hint: hint, isTransient: false)
   }
 
-  public func read(_ entity: Entity, keys: [ObjectKey]) throws(ConnectorError) -> [RowImage] {
+  package func read(_ entity: Entity, keys: [ObjectKey]) throws(ConnectorError) -> [RowImage] {
     guard !entity.isOperation else {
       return keys.map { RowImage(entity: entity.name, key: $0, values: nil) }
     }
@@ -111,7 +111,7 @@ public final class MariaDBConnector: Connector {
     }
   }
 
-  public func content(
+  package func content(
     _ entity: Entity, key: ObjectKey, position: Int, offset: Int64, count: Int
   ) throws(ConnectorError) -> [UInt8]? {
     try inSnapshot([entity]) { (reader, tables) throws(MariaDBError) in
@@ -126,7 +126,7 @@ public final class MariaDBConnector: Connector {
     }
   }
 
-  public func changedByOthers() throws(ConnectorError) -> Bool {
+  package func changedByOthers() throws(ConnectorError) -> Bool {
     let changes = try changes(since: lastSeen)
     lastSeen = changes.cursor ?? lastSeen
     return !changes.hints.isEmpty
@@ -134,7 +134,7 @@ public final class MariaDBConnector: Connector {
 
   /// The row and those that decide its partition are locked before they are judged. Triggers of Ferry
   /// give a cursor.
-  public func abilities(of entity: Entity) -> ConnectorAbilities {
+  package func abilities(of entity: Entity) -> ConnectorAbilities {
     let isPrepared: Bool
     do throws(ConnectorError) { isPrepared = try writer().capture.isPrepared } catch {
       isPrepared = false
@@ -146,12 +146,12 @@ public final class MariaDBConnector: Connector {
   }
 
   /// Under change every few milliseconds.
-  public var lookInterval: Duration {
+  package var lookInterval: Duration {
     guard openWriter?.capture.isPrepared == true else { return .milliseconds(250) }
     return news.isBusy ? .milliseconds(4) : .milliseconds(50)
   }
 
-  public func changes(since cursor: String?) throws(ConnectorError) -> BusinessChanges {
+  package func changes(since cursor: String?) throws(ConnectorError) -> BusinessChanges {
     let writer = try writer()
     do throws(MariaDBError) { return try news.changes(since: cursor, writer) } catch {
       news.forget()
@@ -164,7 +164,7 @@ public final class MariaDBConnector: Connector {
   /// The number of rows given to `each` at a time.
   private static let batchRows: Int = 1_000
 
-  public func load(
+  package func load(
     _ scope: LoadScope, from place: LoadPlace?,
     each: (LoadPage) throws(ConnectorError) -> Void, rejected: (RejectedRow) -> Void
   ) throws(ConnectorError) -> LoadEnd {
@@ -194,7 +194,7 @@ public final class MariaDBConnector: Connector {
   }
 
   /// What the statistics say: to count a large table takes as long as a part of its load.
-  public func rowCount(_ entities: [Entity]) throws(ConnectorError) -> Int? {
+  package func rowCount(_ entities: [Entity]) throws(ConnectorError) -> Int? {
     try inSnapshot(entities.filter { !$0.isOperation }) { reader, tables throws(MariaDBError) in
       var count = 0
       for table in tables {
@@ -207,7 +207,7 @@ public final class MariaDBConnector: Connector {
     }
   }
 
-  public func slice(
+  package func slice(
     of entity: Entity, after place: [AttributeValue]?, count: Int
   ) throws(ConnectorError) -> EntitySlice? {
     guard !entity.isOperation else { return EntitySlice(rows: [], next: nil) }
@@ -216,7 +216,7 @@ public final class MariaDBConnector: Connector {
     }
   }
 
-  public func mismatches(with package: Package) throws(ConnectorError) -> [Mismatch] {
+  package func mismatches(with package: Package) throws(ConnectorError) -> [Mismatch] {
     let package = package.served
     return try reading("START TRANSACTION READ ONLY") { (reader) throws(MariaDBError) in
       let catalogue = try Catalogue(reader)

@@ -1,18 +1,18 @@
 import FerryConnector
-public import FerryMariaDB
-public import FerryModel
+import FerryMariaDB
+import FerryModel
 
 /// What Ferry needs in a business database, as statements: its tables, and triggers that note which
 /// rows change. The server commits each by itself; one that failed may be run again.
-public struct Preparation {
+package struct Preparation {
   /// Where the package does not fit the database: a server would not start with both.
-  public let mismatches: [String]
+  package let mismatches: [String]
   private let triggers: [CaptureTriggers]
   private let grants: [String]
 
   /// For the tables of the package that are there. `role`: `name@host` of who gets the rights that a
   /// server needs, where that is not who makes the statements. `onlyOperations`: without triggers.
-  public init(
+  package init(
     _ package: Package, _ connection: MariaDBConnection, onlyOperations: Bool = false,
     role: String? = nil
   ) throws(MariaDBError) {
@@ -39,7 +39,7 @@ public struct Preparation {
   }
 
   /// Whether a server is connected to the database.
-  public static func isServed(_ connection: MariaDBConnection) throws(MariaDBError) -> Bool {
+  package static func isServed(_ connection: MariaDBConnection) throws(MariaDBError) -> Bool {
     for name in names {
       if try connection.value("SELECT IS_FREE_LOCK(CONCAT('\(name)'))") == "0" { return true }
     }
@@ -47,13 +47,13 @@ public struct Preparation {
   }
 
   /// Makes what is not there yet; may be run again.
-  public var statements: [String] {
+  package var statements: [String] {
     AppliedOperations.create + (triggers.isEmpty ? [] : Preparation.changes)
       + triggers.flatMap { $0.removal + $0.statements } + grants
   }
 
   /// Takes everything away; the triggers before what they write to.
-  public var removal: [String] {
+  package var removal: [String] {
     triggers.flatMap(\.removal)
       + Catalogue.ownTables.map { "DROP TABLE IF EXISTS \($0)" }
   }

@@ -134,7 +134,7 @@ struct SchemaComparison {
 extension CatalogueColumn {
   /// Why its values cannot be keys; nil where they can. Texts can, whatever their collation: of two that
   /// the database takes for equal it has only one.
-  public var troubleAsKey: String? {
+  package var troubleAsKey: String? {
     switch typeName {
     case "float", "double": "is a binary fraction"
     case "timestamp": "is written in the zone of each session"

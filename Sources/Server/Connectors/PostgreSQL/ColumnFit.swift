@@ -1,10 +1,10 @@
-public import FerryModel
-public import FerryPostgreSQL
+import FerryModel
+import FerryPostgreSQL
 
 /// Which types of a model a column of PostgreSQL can hold: one rule for the server and `ferry diff`.
-public enum ColumnFit {
+package enum ColumnFit {
   /// Lists and complex values are kept in arrays and JSON.
-  public static func types(of column: CatalogueColumn) -> Set<AttributeType> {
+  package static func types(of column: CatalogueColumn) -> Set<AttributeType> {
     Set(AttributeType.allCases.filter { isKept($0, in: column) })
   }
 

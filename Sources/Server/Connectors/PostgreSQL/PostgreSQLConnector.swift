@@ -1,13 +1,13 @@
-public import FerryConnector
-public import FerryModel
-public import FerryPostgreSQL
-public import FerryWorld
+import FerryConnector
+import FerryModel
+import FerryPostgreSQL
+import FerryWorld
 
 /// A database of PostgreSQL as business system.
 ///
 /// Connects when it is first asked, and again after the line was lost. One instance per thread;
 /// each has at most two connections, and the one that performs has more while much waits.
-public final class PostgreSQLConnector: Connector {
+package final class PostgreSQLConnector: Connector {
   struct Settings: Sendable {
     let address: PostgreSQLAddress
     let package: Package
@@ -38,7 +38,7 @@ public final class PostgreSQLConnector: Connector {
   private var isSuperseded = false
   /// Operations whose outcome this instance itself could not tell.
   private var doubted: Set<OperationID> = []
-  public private(set) var isUnreachable: Bool = false
+  package private(set) var isUnreachable: Bool = false
 
   /// `remembersOperations`: keep the table `ferry.applied` in the business database, which makes
   /// every operation happen exactly once. Without it an outcome may stay unknown after a crash.
@@ -46,7 +46,7 @@ public final class PostgreSQLConnector: Connector {
   /// `comparisonInterval`: how often tables without triggers are compared whole. `connections`: on how
   /// many operations of different users are performed side by side. `clock`: what its own intervals
   /// are measured by; time-outs of the connection are the system's.
-  public init(
+  package init(
     _ address: PostgreSQLAddress, package: Package, remembersOperations: Bool = true,
     deadlines: PostgreSQLConnection.Deadlines = PostgreSQLConnection.Deadlines(),
     lockTimeout: Duration = .seconds(10), comparisonInterval: Duration = .seconds(5),
@@ -60,9 +60,9 @@ public final class PostgreSQLConnector: Connector {
     news = News(comparisonInterval: comparisonInterval, clock: clock)
   }
 
-  public func lead(_ store: String) { self.store = store }
+  package func lead(_ store: String) { self.store = store }
 
-  public func takeLead(again: Bool) throws(ConnectorError) -> Bool {
+  package func takeLead(again: Bool) throws(ConnectorError) -> Bool {
     guard store != nil, settings.remembersOperations,
       leadership == nil || isSuperseded && again
     else { return false }
@@ -72,12 +72,12 @@ public final class PostgreSQLConnector: Connector {
     return true
   }
 
-  public func perform(_ group: [ConnectorOperation]) -> PerformResult {
+  package func perform(_ group: [ConnectorOperation]) -> PerformResult {
     guard !group.isEmpty else { return .done([], touched: []) }
     return perform([group], while: { false })[0]
   }
 
-  public func perform(
+  package func perform(
     _ groups: [[ConnectorOperation]], while goesOn: () -> Bool
   ) -> [PerformResult] {
     do throws(ConnectorError) {
@@ -94,7 +94,7 @@ public final class PostgreSQLConnector: Connector {
     } catch { return [.notDone(reason: error.description)] }
   }
 
-  public func recall(_ operations: [ConnectorOperation]) throws(ConnectorError) -> [Recall] {
+  package func recall(_ operations: [ConnectorOperation]) throws(ConnectorError) -> [Recall] {
     guard settings.remembersOperations else {
       throw ConnectorError(
         "The business database \(settings.address) does not record performed operations",
@@ -120,7 +120,7 @@ public final class PostgreSQLConnector: Connector {
       isTransient: false)
   }
 
-  public func read(_ entity: Entity, keys: [ObjectKey]) throws(ConnectorError) -> [RowImage] {
+  package func read(_ entity: Entity, keys: [ObjectKey]) throws(ConnectorError) -> [RowImage] {
     guard !entity.isOperation else {
       return keys.map { RowImage(entity: entity.name, key: $0, values: nil) }
     }
@@ -130,7 +130,7 @@ public final class PostgreSQLConnector: Connector {
     }
   }
 
-  public func content(
+  package func content(
     _ entity: Entity, key: ObjectKey, position: Int, offset: Int64, count: Int
   ) throws(ConnectorError) -> [UInt8]? {
     try inSnapshot([entity]) { (connection, tables) throws(PostgreSQLError) in
@@ -152,7 +152,7 @@ public final class PostgreSQLConnector: Connector {
     }
   }
 
-  public func changedByOthers() throws(ConnectorError) -> Bool {
+  package func changedByOthers() throws(ConnectorError) -> Bool {
     let changes = try changes(since: lastSeen)
     lastSeen = changes.cursor ?? lastSeen
     return !changes.hints.isEmpty
@@ -160,7 +160,7 @@ public final class PostgreSQLConnector: Connector {
 
   /// The row and those that decide its partition are locked before they are judged. Triggers of Ferry
   /// give a cursor.
-  public func abilities(of entity: Entity) -> ConnectorAbilities {
+  package func abilities(of entity: Entity) -> ConnectorAbilities {
     let isPrepared: Bool
     do throws(ConnectorError) { isPrepared = try writer().isPrepared } catch { isPrepared = false }
     return ConnectorAbilities(
@@ -170,12 +170,12 @@ public final class PostgreSQLConnector: Connector {
   }
 
   /// Under change every few milliseconds.
-  public var lookInterval: Duration {
+  package var lookInterval: Duration {
     guard openWriter?.isPrepared == true else { return .milliseconds(250) }
     return news.isBusy ? .milliseconds(4) : .milliseconds(50)
   }
 
-  public func changes(since cursor: String?) throws(ConnectorError) -> BusinessChanges {
+  package func changes(since cursor: String?) throws(ConnectorError) -> BusinessChanges {
     let writer = try writer()
     do throws(PostgreSQLError) { return try news.changes(since: cursor, writer) } catch {
       news.forget()
@@ -185,7 +185,7 @@ public final class PostgreSQLConnector: Connector {
     }
   }
 
-  public func load(
+  package func load(
     _ scope: LoadScope, from place: LoadPlace?,
     each: (LoadPage) throws(ConnectorError) -> Void, rejected: (RejectedRow) -> Void
   ) throws(ConnectorError) -> LoadEnd {
@@ -212,7 +212,7 @@ public final class PostgreSQLConnector: Connector {
   }
 
   /// Of a large table what its statistics say: to count it takes as long as a part of its load.
-  public func rowCount(_ entities: [Entity]) throws(ConnectorError) -> Int? {
+  package func rowCount(_ entities: [Entity]) throws(ConnectorError) -> Int? {
     try inSnapshot(entities.filter { !$0.isOperation }) { reader, tables throws(PostgreSQLError) in
       var count = 0
       for table in tables {
@@ -237,7 +237,7 @@ public final class PostgreSQLConnector: Connector {
 
   private static let manyRows: Int = 100_000
 
-  public func slice(
+  package func slice(
     of entity: Entity, after place: [AttributeValue]?, count: Int
   ) throws(ConnectorError) -> EntitySlice? {
     guard !entity.isOperation else { return EntitySlice(rows: [], next: nil) }
@@ -246,7 +246,7 @@ public final class PostgreSQLConnector: Connector {
     }
   }
 
-  public func mismatches(with package: Package) throws(ConnectorError) -> [Mismatch] {
+  package func mismatches(with package: Package) throws(ConnectorError) -> [Mismatch] {
     let package = package.served
     let reader = try begin()
     defer { end(reader) }

@@ -1,12 +1,12 @@
 import FerryConnector
-public import FerryModel
-public import FerryPostgreSQL
+import FerryModel
+import FerryPostgreSQL
 
 /// What Ferry needs in a business database, as statements: its table of operations, and triggers
 /// that note which rows change. All of it is in the schema `ferry`, but for the triggers.
-public struct Preparation: Sendable {
+package struct Preparation: Sendable {
   /// How much of it is made.
-  public enum Level: Sendable {
+  package enum Level: Sendable {
     /// The tables of operations, and triggers.
     case all
     /// The tables of operations alone: changes of others are found by comparison.
@@ -14,7 +14,7 @@ public struct Preparation: Sendable {
   }
 
   /// Where the package does not fit the database: a server would not start with both.
-  public let mismatches: [String]
+  package let mismatches: [String]
   private let level: Level
   private let triggers: [CaptureTriggers]
   private let rights: RequiredRights
@@ -22,7 +22,7 @@ public struct Preparation: Sendable {
 
   /// For the tables of the package that are there. In no transaction. `role`: who gets the rights
   /// that a server needs, where that is not who makes the statements.
-  public init(
+  package init(
     _ package: Package, _ connection: PostgreSQLConnection, level: Level = .all,
     role: String? = nil
   ) throws(PostgreSQLError) {
@@ -47,7 +47,7 @@ public struct Preparation: Sendable {
 
   /// Whether a server is connected to the database; in no transaction. One that was just stopped
   /// has a moment to end.
-  public static func isServed(_ connection: PostgreSQLConnection) throws(PostgreSQLError) -> Bool {
+  package static func isServed(_ connection: PostgreSQLConnection) throws(PostgreSQLError) -> Bool {
     for _ in 0..<20 {
       let found = try connection.value(
         """
@@ -61,7 +61,7 @@ public struct Preparation: Sendable {
   }
 
   /// Makes what is not there yet; may be run again.
-  public var statements: [String] {
+  package var statements: [String] {
     var statements = AppliedOperations.create
     if level == .all { statements += Preparation.changes + triggers.flatMap(\.statements) }
     if let role { statements += rights.grants(to: role) }
@@ -69,7 +69,7 @@ public struct Preparation: Sendable {
   }
 
   /// Takes everything away.
-  public var removal: [String] {
+  package var removal: [String] {
     triggers.flatMap(\.removal) + ["DROP SCHEMA IF EXISTS ferry CASCADE"]
   }
 

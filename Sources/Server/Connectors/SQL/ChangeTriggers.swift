@@ -1,17 +1,17 @@
 import FerryConnector
-public import FerryModel
-public import FerrySQLite
+import FerryModel
+import FerrySQLite
 
 /// What Ferry needs in a SQLite database to learn by triggers what others change, as statements.
-public struct SQLitePreparation: Sendable {
+package struct SQLitePreparation: Sendable {
   private let tables: [ChangeTriggers]
   /// Tables that get no triggers, each with the reason.
-  public let leftOut: [(table: String, reason: String)]
+  package let leftOut: [(table: String, reason: String)]
   /// Where the package does not fit the database: a server would not start with both.
-  public let mismatches: [String]
+  package let mismatches: [String]
 
   /// For the tables of the package that are there.
-  public init(_ package: Package, _ connection: Connection) throws(SQLiteError) {
+  package init(_ package: Package, _ connection: Connection) throws(SQLiteError) {
     var tables: [ChangeTriggers] = []
     var leftOut: [(table: String, reason: String)] = []
     var seen: Set<String> = []
@@ -32,13 +32,13 @@ public struct SQLitePreparation: Sendable {
   }
 
   /// Makes what is not there yet; may be run again.
-  public var statements: [String] {
+  package var statements: [String] {
     [AppliedOperations.creation] + ChangeTriggers.tables + tables.flatMap(\.removal)
       + tables.flatMap(\.statements)
   }
 
   /// Takes everything away.
-  public var removal: [String] {
+  package var removal: [String] {
     tables.flatMap(\.removal)
       + ["ferry_change", "ferry_mark", "ferry_database", "ferry_applied"].map {
         "DROP TABLE IF EXISTS \($0)"

@@ -8,7 +8,7 @@ import FerrySQLite
 /// need not know each other. Foreign keys are enforced, the journal mode stays as the owner chose
 /// it: with a rollback journal a load keeps writers waiting while it reads, with a write-ahead log
 /// nobody waits.
-public final class SQLiteConnector: Connector {
+package final class SQLiteConnector: Connector {
   struct Settings {
     let package: Package
     let remembersOperations: Bool
@@ -27,7 +27,7 @@ public final class SQLiteConnector: Connector {
 
   /// `remembersOperations`: keep the table `ferry_applied` in the business database, which makes
   /// every operation happen exactly once. Without it an outcome may stay unknown after a crash.
-  public init(
+  package init(
     path: String, package: Package, remembersOperations: Bool = true,
     busyTimeoutMilliseconds: Int32 = 5_000
   ) {
@@ -40,7 +40,7 @@ public final class SQLiteConnector: Connector {
     tables = EntityTables(package)
   }
 
-  public func perform(_ group: [ConnectorOperation]) -> PerformResult {
+  package func perform(_ group: [ConnectorOperation]) -> PerformResult {
     guard !group.isEmpty else { return .done([], touched: []) }
     do throws(ConnectorError) {
       return try open.use { () throws(ConnectorError) in try writer().perform(group) }
@@ -49,7 +49,7 @@ public final class SQLiteConnector: Connector {
     }
   }
 
-  public func perform(
+  package func perform(
     _ groups: [[ConnectorOperation]], while goesOn: () -> Bool
   ) -> [PerformResult] {
     guard groups.count > 1, settings.remembersOperations else {
@@ -64,7 +64,7 @@ public final class SQLiteConnector: Connector {
     }
   }
 
-  public func recall(_ operations: [ConnectorOperation]) throws(ConnectorError) -> [Recall] {
+  package func recall(_ operations: [ConnectorOperation]) throws(ConnectorError) -> [Recall] {
     guard settings.remembersOperations else {
       throw ConnectorError(
         "The business database \(path) does not record performed operations",
@@ -76,7 +76,7 @@ public final class SQLiteConnector: Connector {
     }.map { Recall(recorded: $0) }
   }
 
-  public func read(_ entity: Entity, keys: [ObjectKey]) throws(ConnectorError) -> [RowImage] {
+  package func read(_ entity: Entity, keys: [ObjectKey]) throws(ConnectorError) -> [RowImage] {
     try inSnapshot { (connection) throws(ConnectorError) in
       var images: [RowImage] = []
       guard !entity.isOperation else {
@@ -92,7 +92,7 @@ public final class SQLiteConnector: Connector {
     }
   }
 
-  public func content(
+  package func content(
     _ entity: Entity, key: ObjectKey, position: Int, offset: Int64, count: Int
   ) throws(ConnectorError) -> [UInt8]? {
     try inSnapshot { (connection) throws(ConnectorError) in
@@ -105,7 +105,7 @@ public final class SQLiteConnector: Connector {
     }
   }
 
-  public func changedByOthers() throws(ConnectorError) -> Bool {
+  package func changedByOthers() throws(ConnectorError) -> Bool {
     try open.use { () throws(ConnectorError) in try isChangedByOthers() }
   }
 
@@ -119,7 +119,7 @@ public final class SQLiteConnector: Connector {
     return now != dataVersion
   }
 
-  public func changes(since cursor: String?) throws(ConnectorError) -> BusinessChanges {
+  package func changes(since cursor: String?) throws(ConnectorError) -> BusinessChanges {
     try open.use { () throws(ConnectorError) in try look(since: cursor) }
   }
 
@@ -152,7 +152,7 @@ public final class SQLiteConnector: Connector {
   }
 
   /// `BEGIN IMMEDIATE` keeps every other writer away from judged rows. Triggers of Ferry give a cursor.
-  public func abilities(of entity: Entity) -> ConnectorAbilities {
+  package func abilities(of entity: Entity) -> ConnectorAbilities {
     let hasTriggers: Bool
     do throws(ConnectorError) {
       hasTriggers = try asking { (connection) throws(SQLiteError) in
@@ -167,12 +167,12 @@ public final class SQLiteConnector: Connector {
   }
 
   /// A look at the entries costs a page read as long as nobody writes.
-  public var lookInterval: Duration { seen == nil ? .milliseconds(250) : .milliseconds(50) }
+  package var lookInterval: Duration { seen == nil ? .milliseconds(250) : .milliseconds(50) }
 
   /// The number of rows given to `each` at a time.
   static let batchRows: Int = 1_000
 
-  public func load(
+  package func load(
     _ scope: LoadScope, from place: LoadPlace?,
     each: (LoadPage) throws(ConnectorError) -> Void, rejected: (RejectedRow) -> Void
   ) throws(ConnectorError) -> LoadEnd {
@@ -200,7 +200,7 @@ public final class SQLiteConnector: Connector {
     return .snapshot
   }
 
-  public func slice(
+  package func slice(
     of entity: Entity, after place: [AttributeValue]?, count: Int
   ) throws(ConnectorError) -> EntitySlice? {
     guard !entity.isOperation else { return EntitySlice(rows: [], next: nil) }
@@ -214,7 +214,7 @@ public final class SQLiteConnector: Connector {
     }
   }
 
-  public func rowCount(_ entities: [Entity]) throws(ConnectorError) -> Int? {
+  package func rowCount(_ entities: [Entity]) throws(ConnectorError) -> Int? {
     try inSnapshot { (connection) throws(ConnectorError) in
       var count = 0
       for entity in entities where !entity.isOperation {
@@ -247,7 +247,7 @@ public final class SQLiteConnector: Connector {
     }
   }
 
-  public func mismatches(with package: Package) throws(ConnectorError) -> [Mismatch] {
+  package func mismatches(with package: Package) throws(ConnectorError) -> [Mismatch] {
     let remembersOperations = settings.remembersOperations
     let package = package.served
     return try asking { (connection) throws(SQLiteError) in

@@ -4,13 +4,13 @@ import FerryWire
 import FerryWorld
 
 /// What a device gets when it logs in or renews its session.
-public struct TokenPair: Sendable, Equatable {
-  public let accessToken: String
-  public let accessExpires: Timestamp
-  public let refreshToken: String
-  public let user: String
+package struct TokenPair: Sendable, Equatable {
+  package let accessToken: String
+  package let accessExpires: Timestamp
+  package let refreshToken: String
+  package let user: String
   /// When the user has to log in again.
-  public let sessionExpires: Timestamp
+  package let sessionExpires: Timestamp
   /// Whether the user had no session on this device before.
   var isNewDevice: Bool = false
   /// Seconds for which the device may use its data without the server.

@@ -2,7 +2,7 @@
 /// use.
 ///
 /// Used from the one thread of the packages' services.
-public final class SharedUsers {
+package final class SharedUsers {
   /// What the tokens of issuers said of their users.
   let tokenUsers = TokenUsers()
   var sessions = SessionMemory()
@@ -14,7 +14,7 @@ public final class SharedUsers {
 
   private struct Known { weak var service: (any ServedPackageService)? }
 
-  public init() {}
+  package init() {}
 
   func add(_ service: any ServedPackageService) {
     known.removeAll { $0.service == nil }

@@ -1,4 +1,4 @@
-public import FerryCachePolicies
+import FerryCachePolicies
 import FerryConnector
 import FerryModel
 import FerryWorld
@@ -8,7 +8,7 @@ import Synchronization
 /// may change while it is used.
 ///
 /// It is asked by the service's thread, and by those that load and look for changes.
-public final class CacheGroups: Sendable {
+package final class CacheGroups: Sendable {
   struct State {
     var machines: [String: CacheGroupMachine] = [:]
     /// The group of each entity that is in one.
@@ -29,7 +29,7 @@ public final class CacheGroups: Sendable {
   private let keep: @Sendable (Set<String>) throws(ServerError) -> Void
 
   /// `suspended`: as `keep` has kept them.
-  public init(
+  package init(
     _ policies: CachePolicies = .none, suspended: Set<String> = [],
     keep: @escaping @Sendable (Set<String>) throws(ServerError) -> Void = { _ in }
   ) {
@@ -42,7 +42,7 @@ public final class CacheGroups: Sendable {
   }
 
   /// Other policies hold from now on. What was read stays.
-  public func change(to policies: CachePolicies) {
+  package func change(to policies: CachePolicies) {
     let calls = state.withLock { state in
       state.take(policies)
       return [state.onWanted, state.onEnd]
@@ -180,7 +180,7 @@ public final class CacheGroups: Sendable {
   // The operator.
 
   /// Reads the group as soon as it can be.
-  public func refresh(_ name: String) throws(ServerError) {
+  package func refresh(_ name: String) throws(ServerError) {
     let call = try change(name) { machine throws(ServerError) in
       guard !machine.isSuspended else {
         throw ServerError(
@@ -194,13 +194,13 @@ public final class CacheGroups: Sendable {
 
   /// The business system is not asked for the group any more, whoever wants its rows. A load that is
   /// under way ends, and nothing of it is used.
-  public func suspend(_ name: String) throws(ServerError) {
+  package func suspend(_ name: String) throws(ServerError) {
     _ = try change(name) { machine throws(ServerError) in _ = machine.suspend() }
     try keepSuspended(name, isSuspended: true)
   }
 
   /// Ends a suspension.
-  public func resume(_ name: String) throws(ServerError) {
+  package func resume(_ name: String) throws(ServerError) {
     let call = try change(name) { machine throws(ServerError) in machine.resume() }
     try keepSuspended(name, isSuspended: false)
     call?()

@@ -3,13 +3,13 @@ import FerryModel
 import FerryWire
 
 /// What a load has read and how it ended: what it means that it did not give a row.
-public struct LoadCoverage: Sendable {
+package struct LoadCoverage: Sendable {
   /// A scope that was read to its end.
-  public struct Part: Sendable {
-    public let scope: LoadScope
-    public let end: LoadEnd
+  package struct Part: Sendable {
+    package let scope: LoadScope
+    package let end: LoadEnd
 
-    public init(_ scope: LoadScope, _ end: LoadEnd) {
+    package init(_ scope: LoadScope, _ end: LoadEnd) {
       self.scope = scope
       self.end = end
     }
@@ -24,9 +24,9 @@ public struct LoadCoverage: Sendable {
     case gone
   }
 
-  public let parts: [Part]
+  package let parts: [Part]
 
-  public init(_ parts: [Part]) { self.parts = parts }
+  package init(_ parts: [Part]) { self.parts = parts }
 
   /// `place`: of the row; nil where it is nobody's.
   func absence(

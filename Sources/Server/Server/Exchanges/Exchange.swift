@@ -3,9 +3,9 @@ import FerryWorld
 
 /// One request of a device while it is answered. Ask `next` until it says `.end`, or give the
 /// exchange to `Service.close`.
-public final class Exchange {
+package final class Exchange {
   /// What an exchange says when it is asked.
-  public enum Step: Sendable, Equatable {
+  package enum Step: Sendable, Equatable {
     /// Whole frames, to be sent in this order; there may be more.
     case bytes([UInt8])
     /// Nothing at present: the event `stirred` tells when to ask again.
@@ -14,7 +14,7 @@ public final class Exchange {
     case end
   }
 
-  public let id: ExchangeID
+  package let id: ExchangeID
   private weak var source: (any ExchangeSource)?
   var state: ExchangeState
 
@@ -26,7 +26,7 @@ public final class Exchange {
 
   /// The next piece of the response. Reads at most one round: a bounded number of rows from one
   /// snapshot of the store. After the service has ended: `.end`.
-  public func next() -> Step { source?.next(of: self) ?? .end }
+  package func next() -> Step { source?.next(of: self) ?? .end }
 
   /// Its pages wait for operations to be replayed.
   var isHeld: Bool { state.holdUntil != nil }
@@ -43,7 +43,7 @@ public final class Exchange {
 
   /// A frame that says nothing but keeps proxies from closing a silent line; it may be sent
   /// between any two pieces.
-  public static var beat: [UInt8] { Message.beat.frame.encoded() }
+  package static var beat: [UInt8] { Message.beat.frame.encoded() }
 }
 
 /// Who answers an exchange, piece by piece.

@@ -3,15 +3,15 @@ import FerryModel
 import FerryWire
 
 /// What is asked for, and what it is.
-public struct ContentQuestion: Sendable {
-  public let entity: String
-  public let key: ObjectKey
-  public let attribute: String
+package struct ContentQuestion: Sendable {
+  package let entity: String
+  package let key: ObjectKey
+  package let attribute: String
   /// The `If-Match` that came with it.
-  public let wanted: String?
-  public let stretch: ContentStretch
+  package let wanted: String?
+  package let stretch: ContentStretch
 
-  public init(
+  package init(
     entity: String, key: ObjectKey, attribute: String, wanted: String?, stretch: ContentStretch
   ) {
     self.entity = entity
@@ -22,7 +22,7 @@ public struct ContentQuestion: Sendable {
   }
 
   /// Of a `GET /ferry/1/content?entity=…&key=…&attribute=…`; nil where it is none.
-  public init?(_ request: HTTPRequest) {
+  package init?(_ request: HTTPRequest) {
     guard let entity = request.queryValue("entity"), let key = request.queryValue("key"),
       let attribute = request.queryValue("attribute"),
       let stretch = ContentStretch(request.headers["Range"])

@@ -3,12 +3,12 @@ import FerryModel
 import FerryWire
 
 /// What a compaction purged.
-public struct Compaction: Sendable, Equatable {
-  public let purgedLeaves: Int64
-  public let purgedRows: Int64
-  public let forgottenOperations: Int64
+package struct Compaction: Sendable, Equatable {
+  package let purgedLeaves: Int64
+  package let purgedRows: Int64
+  package let forgottenOperations: Int64
   /// Partitions without a row that no device has asked for in a long time.
-  public let removedPartitions: Int64
+  package let removedPartitions: Int64
 }
 
 /// What the driver does now and then.

@@ -1,6 +1,6 @@
 import FerryJSON
 import FerryModel
-public import FerryWorld
+import FerryWorld
 import Synchronization
 
 #if canImport(Darwin)
@@ -15,9 +15,9 @@ import Synchronization
 /// move it away at any time; the next line makes a new one. It is cut by size and age, and the lines
 /// of operators stay (`AuditFiles`). A line that cannot be written is told in the server's log, and
 /// the request goes on. Any thread.
-public struct AuditLog: Sendable {
+package struct AuditLog: Sendable {
   /// What happened; the name stands in the line under `event`.
-  public enum Event: String, Sendable {
+  package enum Event: String, Sendable {
     case login, loginRefused, sessionRefused, operationRefused
     /// A user logged in on a device that had no session of theirs; a key file was made.
     case deviceAdded, keyMade, keyRotated
@@ -77,7 +77,7 @@ public struct AuditLog: Sendable {
   private let shared: Shared
 
   /// `path`: the file; it is made with the first line.
-  public init(path: String, world: World) { self.init(AuditFiles(path: path), world: world) }
+  package init(path: String, world: World) { self.init(AuditFiles(path: path), world: world) }
 
   init(_ files: AuditFiles, world: World) {
     path = files.path
@@ -94,7 +94,7 @@ public struct AuditLog: Sendable {
   }
 
   /// Appends a line. Texts are cut at 64 characters.
-  public func note(
+  package func note(
     _ event: Event, user: String? = nil, device: String? = nil, address: String? = nil,
     reason: String? = nil
   ) {

@@ -1,7 +1,7 @@
 import FerryCrypto
-public import FerryHTTP
+import FerryHTTP
 import FerryModel
-public import FerryWorld
+import FerryWorld
 import Synchronization
 
 /// Who sends name and password with each request, as callers of a gateway do.
@@ -9,7 +9,7 @@ import Synchronization
 /// A password takes long to verify on purpose, so that one that was right is remembered for an hour:
 /// as a digest under a key of this process, and only until the user's stamp changes, which a new
 /// password and a logout do. Wrong ones count as those of every other login.
-public final class BasicLogins: Sendable {
+package final class BasicLogins: Sendable {
   private struct Known {
     let stamp: String
     let end: Timestamp
@@ -25,13 +25,13 @@ public final class BasicLogins: Sendable {
   private let key: [UInt8]
   private let known = Mutex(RecentTable<[UInt8], Known>(limit: remembered))
 
-  public convenience init(_ provider: any AuthenticationProvider, world: World) {
+  package convenience init(_ provider: any AuthenticationProvider, world: World) {
     self.init(Doorkeeper(provider, world: world), world: world)
   }
 
   /// With the doorkeeper of a server: wrong passwords at the gateway and those of devices count
   /// together.
-  public init(_ doorkeeper: Doorkeeper, world: World) {
+  package init(_ doorkeeper: Doorkeeper, world: World) {
     provider = doorkeeper.provider
     self.doorkeeper = doorkeeper
     clock = world.clock
@@ -42,7 +42,7 @@ public final class BasicLogins: Sendable {
   ///
   /// `service`: the logical roles of the record are those for it. `headers`: may name a security
   /// configuration.
-  public func login(
+  package func login(
     user: String, password: String, _ headers: HTTPHeaders = [:], at service: String = "",
     from address: String
   ) async throws(ServerError) -> UserRecord {
@@ -52,14 +52,14 @@ public final class BasicLogins: Sendable {
   }
 
   /// The user of an issuer's token. Errors: `refusedToken`, `issuerAway`.
-  public func login(
+  package func login(
     token: String, at service: String = ""
   ) async throws(ServerError) -> UserRecord {
     mapped(try await doorkeeper.login(token: token).record, service)
   }
 
   /// A user whose name something else has proved, such as a certificate; nil: there is none.
-  public func user(named name: String, at service: String = "") -> UserRecord? {
+  package func user(named name: String, at service: String = "") -> UserRecord? {
     provider.record(of: name).map { mapped($0, service) }
   }
 

@@ -1,9 +1,9 @@
-public import FerryModel
+import FerryModel
 
 /// What the rules of a server's packages ask of the roles and claims of a user.
 ///
 /// Who lacks one logs in well and gets no rows, so it is told wherever an operator looks.
-public struct ClaimCheck: Sendable {
+package struct ClaimCheck: Sendable {
   private struct Need: Sendable {
     let package: String
     let claim: String
@@ -16,9 +16,9 @@ public struct ClaimCheck: Sendable {
   private let needs: [Need]
   private let roles: [String]
 
-  public init(_ package: Package) { self.init([package]) }
+  package init(_ package: Package) { self.init([package]) }
 
-  public init(_ packages: [Package]) {
+  package init(_ packages: [Package]) {
     var roles: [String] = []
     for role in packages.flatMap(\.roles) where !roles.contains(where: { $0.hasBytes(of: role) }) {
       roles.append(role)
@@ -49,11 +49,11 @@ public struct ClaimCheck: Sendable {
   }
 
   /// The claims that the partition rules ask for, each once.
-  public var claimNames: [String] { Set(needs.map(\.claim)).sorted() }
-  public var roleNames: [String] { roles }
+  package var claimNames: [String] { Set(needs.map(\.claim)).sorted() }
+  package var roleNames: [String] { roles }
 
   /// One or two sentences for each fault; none where every rule finds what it asks for.
-  public func faults(of user: UserRecord) -> [String] {
+  package func faults(of user: UserRecord) -> [String] {
     // Claims say nothing of what the user does not get.
     if let no = fault(of: user.packages) { return [no] }
     let needs = needs.filter { user.packages.include($0.package) }

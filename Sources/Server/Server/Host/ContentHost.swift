@@ -7,7 +7,7 @@ import Synchronization
 
 /// Reads big values out of the business system for devices that ask for them, on a thread of its
 /// own: a slow one keeps neither replays nor loads waiting.
-public actor ContentHost {
+package actor ContentHost {
   /// Where a content stands in the business system.
   struct Place: Sendable {
     let entity: Entity
@@ -21,11 +21,11 @@ public actor ContentHost {
   private let service: ServiceHost
   private let world: World
 
-  public nonisolated var unownedExecutor: UnownedSerialExecutor {
+  package nonisolated var unownedExecutor: UnownedSerialExecutor {
     executor.asUnownedSerialExecutor()
   }
 
-  public init(
+  package init(
     connectors: sending [any Connector], service: ServiceHost, world: World,
     on thread: ThreadExecutor? = nil
   ) {

@@ -1,5 +1,5 @@
 /// Changes the packages of a running server; the program that runs it does so.
-public protocol Deployment: Sendable {
+package protocol Deployment: Sendable {
   /// Serves a model from now on, and after a restart. Nothing has changed where it throws.
   func deploy(_ order: DeployOrder) async throws(ServerError) -> Deployed
 
@@ -11,18 +11,18 @@ public protocol Deployment: Sendable {
 }
 
 /// What an operator wants to be served.
-public struct DeployOrder: Sendable {
+package struct DeployOrder: Sendable {
   /// The bytes of a model file, and what messages call it.
-  public let model: [UInt8]
-  public let file: String
+  package let model: [UInt8]
+  package let file: String
   /// The business database; nil: the one that the server or the model names.
-  public let database: String?
+  package let database: String?
   /// The text of the mapping of a REST service; nil where it has none of its own.
-  public let mapping: [UInt8]?
+  package let mapping: [UInt8]?
   /// The bytes of a file of policies; empty: there are none.
-  public let policies: [UInt8]
+  package let policies: [UInt8]
 
-  public init(
+  package init(
     model: [UInt8], file: String, database: String?, mapping: [UInt8]? = nil,
     policies: [UInt8] = []
   ) {
@@ -35,19 +35,19 @@ public struct DeployOrder: Sendable {
 }
 
 /// A model that was deployed, as it is kept for the next start.
-public struct DeployedModel: Sendable, Equatable {
+package struct DeployedModel: Sendable, Equatable {
   /// Its name and version.
-  public let package: String
+  package let package: String
   /// The bytes of the model file.
-  public let model: [UInt8]
+  package let model: [UInt8]
   /// The address of its business database.
-  public let database: String
+  package let database: String
   /// The text of the mapping of a REST service; nil where it has none of its own.
-  public let mapping: [UInt8]?
+  package let mapping: [UInt8]?
   /// The bytes of its file of policies; empty: there are none.
-  public let policies: [UInt8]
+  package let policies: [UInt8]
 
-  public init(
+  package init(
     package: String, model: [UInt8], database: String, mapping: [UInt8]? = nil,
     policies: [UInt8] = []
   ) {
@@ -60,9 +60,9 @@ public struct DeployedModel: Sendable, Equatable {
 }
 
 /// What a deployment has done.
-public struct Deployed: Sendable {
+package struct Deployed: Sendable {
   /// How the packages of the server have changed.
-  public enum Outcome: String, Sendable {
+  package enum Outcome: String, Sendable {
     /// The server has not served this version before.
     case added
     /// The model of this version has changed in a way that devices need not know.
@@ -73,10 +73,10 @@ public struct Deployed: Sendable {
     case unchanged
   }
 
-  public let package: String
-  public let outcome: Outcome
+  package let package: String
+  package let outcome: Outcome
 
-  public init(_ package: String, _ outcome: Outcome) {
+  package init(_ package: String, _ outcome: Outcome) {
     self.package = package
     self.outcome = outcome
   }

@@ -4,7 +4,7 @@ import FerryWorld
 ///
 /// `LoginQueue` says whose turn it is, `LoginGuard` who has to wait after wrong passwords. A client
 /// that hangs up waits no longer.
-public actor Doorkeeper {
+package actor Doorkeeper {
   private typealias Outcome = Result<UserRecord, ServerError>
 
   private struct Waiting {
@@ -31,12 +31,12 @@ public actor Doorkeeper {
   private var waiting: [LoginQueue.Number: Waiting] = [:]
   private var isWorking = false
 
-  public nonisolated var unownedExecutor: UnownedSerialExecutor {
+  package nonisolated var unownedExecutor: UnownedSerialExecutor {
     executor.asUnownedSerialExecutor()
   }
 
   /// `provider`: who knows passwords. `tokens`: the issuers whose tokens let users in.
-  public init(
+  package init(
     _ provider: any AuthenticationProvider, tokens: any TokenProvider = TokenProviders([]),
     templates: Templates = Templates(), roles: RoleMapping = RoleMapping(), world: World
   ) {

@@ -6,7 +6,7 @@ import Synchronization
 /// Loads the business system's rows into the cache, and reads again what was touched meanwhile, on
 /// a thread of its own. Of several connections each has its loads, one at a time; what was touched is
 /// then read elsewhere (`ReadHost`).
-public actor LoadHost {
+package actor LoadHost {
   let executor: ThreadExecutor
   /// By the number of the connection.
   let connectors: [any Connector]
@@ -51,13 +51,13 @@ public actor LoadHost {
   /// Whether a load that has failed begins again by itself.
   private let repeats: Bool
 
-  public nonisolated var unownedExecutor: UnownedSerialExecutor {
+  package nonisolated var unownedExecutor: UnownedSerialExecutor {
     executor.asUnownedSerialExecutor()
   }
 
   /// `connectors`: by the number of the connection. `scopes`: what a load reads of the only one; nil:
   /// all its entities.
-  public init(
+  package init(
     connectors: sending [any Connector], service: ServiceHost, package: Package, world: World,
     scopes: [LoadScope]? = nil, on thread: ThreadExecutor? = nil, repeats: Bool = true
   ) {
@@ -84,7 +84,7 @@ public actor LoadHost {
   }
 
   /// Of the only connection of a package.
-  public init(
+  package init(
     connector: sending any Connector, service: ServiceHost, package: Package, world: World,
     scopes: [LoadScope]? = nil, on thread: ThreadExecutor? = nil
   ) {
@@ -94,13 +94,13 @@ public actor LoadHost {
   }
 
   /// Asks for a load; several asked for at one time are one. Waits for nothing.
-  public nonisolated func want(_ connection: Int = 0) {
+  package nonisolated func want(_ connection: Int = 0) {
     wanted.withLock { _ = $0.insert(connection) }
     service.callReaders()
   }
 
   /// Asks for a load of every connection and returns when they have ended well, or the host was stopped.
-  public func loadNow() async { _ = await load(Set(connectors.indices), isOnce: false) }
+  package func loadNow() async { _ = await load(Set(connectors.indices), isOnce: false) }
 
   /// Asks for a load of a connection and returns when it has ended, well or not, or the host was
   /// stopped; gives why it has brought nothing.
@@ -117,7 +117,7 @@ public actor LoadHost {
   }
 
   /// Asks for a comparison of all rows in slices, beside which everything goes on. Waits for nothing.
-  public nonisolated func wantComparison(_ connection: Int = 0) {
+  package nonisolated func wantComparison(_ connection: Int = 0) {
     wantedComparisons.withLock { _ = $0.insert(connection) }
     service.callReaders()
   }
@@ -148,7 +148,7 @@ public actor LoadHost {
     return wanted.withLock { $0 }.sorted().first { breakers[$0].mayTry(now) }
   }
 
-  public func run() async {
+  package func run() async {
     while !isStopped {
       do throws(ServerError) {
         if reads == nil { await service.seenReading(of: nil) }
@@ -312,7 +312,7 @@ public actor LoadHost {
   }
 
   /// Ends after the load that is under way; whoever waits for one is let go.
-  public func stop() {
+  package func stop() {
     isStopped = true
     for waiter in waiting { waiter.continuation.resume(returning: nil) }
     waiting = []

@@ -2,19 +2,19 @@ import FerryJSON
 import FerryWire
 
 /// What `POST /ferry/1/login` takes.
-public struct LoginRequest: Sendable, Equatable {
-  public let user: String
-  public let password: String
+package struct LoginRequest: Sendable, Equatable {
+  package let user: String
+  package let password: String
   /// A token of an issuer, in place of name and password.
-  public let token: String?
+  package let token: String?
   /// The package of the device's data; nil: it does not say.
-  public let package: String?
+  package let package: String?
   /// An activation code, in place of a password.
-  public let code: String?
+  package let code: String?
   /// The public key of the device, which renews the session from then on; nil for devices of before.
-  public let key: [UInt8]?
+  package let key: [UInt8]?
   /// The device's own id, never empty.
-  public let device: String
+  package let device: String
 
   /// A password that no device sends.
   init(user: String, password: String, device: String) {
@@ -26,7 +26,7 @@ public struct LoginRequest: Sendable, Equatable {
   }
 
   /// Nil where the body is none, or has a name or an id that is too long.
-  public init?(_ body: [UInt8]) {
+  package init?(_ body: [UInt8]) {
     guard let node = try? JSONNode.parse(body), let device = node.deviceID,
       !device.isEmpty, node.isShort("user", WireLimits.nameBytes),
       node.isShort("package", WireLimits.nameBytes), node.isShort("code", WireLimits.idBytes)
@@ -46,16 +46,16 @@ public struct LoginRequest: Sendable, Equatable {
 }
 
 /// What `POST /ferry/1/token` takes.
-public struct RenewalRequest: Sendable, Equatable {
-  public let refreshToken: String
+package struct RenewalRequest: Sendable, Equatable {
+  package let refreshToken: String
   /// A newer token of the issuer, where one let the user in.
-  public let token: String?
-  public let device: String
+  package let token: String?
+  package let device: String
   /// That the device has the key of the session.
-  public let proof: TokenProof?
+  package let proof: TokenProof?
 
   /// Nil where the body is none.
-  public init?(_ body: [UInt8]) {
+  package init?(_ body: [UInt8]) {
     guard let node = try? JSONNode.parse(body),
       let token = node["refreshToken"]?.string, let device = node.deviceID
     else { return nil }
@@ -67,14 +67,14 @@ public struct RenewalRequest: Sendable, Equatable {
 }
 
 /// What `POST /ferry/1/logout` takes.
-public struct LogoutRequest: Sendable, Equatable {
-  public let refreshToken: String
-  public let device: String
+package struct LogoutRequest: Sendable, Equatable {
+  package let refreshToken: String
+  package let device: String
   /// The device leaves the register, too.
-  public let isUnregistering: Bool
+  package let isUnregistering: Bool
 
   /// Nil where the body is none.
-  public init?(_ body: [UInt8]) {
+  package init?(_ body: [UInt8]) {
     guard let node = try? JSONNode.parse(body), let token = node["refreshToken"]?.string,
       let device = node.deviceID
     else { return nil }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Asks what others have changed on a thread of its own and of an instance of its own, where the answer
 /// takes long (`Connector.looksApart`): replay does not wait for it.
-public actor LookHost {
+package actor LookHost {
   private let executor: ThreadExecutor
   private let connector: any Connector
   private let looker: Looker
@@ -14,12 +14,12 @@ public actor LookHost {
   /// How long a stop waits at most where nothing is asked.
   private static let longestSleep: Duration = .seconds(1)
 
-  public nonisolated var unownedExecutor: UnownedSerialExecutor {
+  package nonisolated var unownedExecutor: UnownedSerialExecutor {
     executor.asUnownedSerialExecutor()
   }
 
   /// `connection`: its number among those of the package.
-  public init(
+  package init(
     connector: sending any Connector, of connection: Int = 0, service: ServiceHost, world: World
   ) {
     executor = ThreadExecutor(name: "ferry-look")
@@ -30,7 +30,7 @@ public actor LookHost {
 
   /// Works until stopped. `load` is called at the start, and when others have changed the business
   /// system; `compare` once a day where changes of others are noted. Neither may wait.
-  public func run(load: @Sendable () -> Void, compare: @Sendable () -> Void = {}) async {
+  package func run(load: @Sendable () -> Void, compare: @Sendable () -> Void = {}) async {
     if await looker.begin() { load() }
     while !isStopped.withLock({ $0 }) {
       await executor.sleep(for: min(connector.lookInterval, LookHost.longestSleep))
@@ -52,5 +52,5 @@ public actor LookHost {
   }
 
   /// Returns at once; a question that is under way is waited for by whoever waits for `run`.
-  public nonisolated func stop() { isStopped.withLock { $0 = true } }
+  package nonisolated func stop() { isStopped.withLock { $0 = true } }
 }

@@ -1,11 +1,11 @@
 import FerryConnector
-public import FerryHTTP
+import FerryHTTP
 import FerryModel
 import FerryWorld
 
 /// A package that is served: its service, its replay and its loads, each on a thread of its own, or
 /// on those of a server with several packages.
-public struct PackageHost: Sendable {
+package struct PackageHost: Sendable {
   /// Of this package alone.
   let router: Router
   let served: ServedPackage
@@ -121,25 +121,25 @@ public struct PackageHost: Sendable {
   }
 
   /// Judges a request by its head, before its body is read; any thread, and at once.
-  public func admit(_ request: HTTPRequest) -> HTTPAdmission {
+  package func admit(_ request: HTTPRequest) -> HTTPAdmission {
     router.admit(request).counted(for: router.caller(of: request))
   }
 
   /// Answers a device, in memory or behind a socket.
-  public func answer(_ request: HTTPRequest) async -> HTTPResponse { await router.answer(request) }
+  package func answer(_ request: HTTPRequest) async -> HTTPResponse { await router.answer(request) }
 
   /// Looks at users again whose records may have changed: their lines end, or show the rights of now.
-  public func recordsChanged() async { await service.recordsChanged() }
+  package func recordsChanged() async { await service.recordsChanged() }
 
   /// The connection templates have changed: devices hear of newer settings.
-  public func templatesChanged() async { await service.templatesChanged() }
+  package func templatesChanged() async { await service.templatesChanged() }
 
   /// Returns after the time; it takes no thread. For what looks at something now and then.
-  public func wait(for duration: Duration) async { await service.wait(for: duration) }
+  package func wait(for duration: Duration) async { await service.wait(for: duration) }
 
   /// Reads the business system anew and returns when that is done; without being asked it is read
   /// when it tells of changes.
-  public func reload() async { await load.loadNow() }
+  package func reload() async { await load.loadNow() }
 
   /// Asks the business system what has changed and reads it. Returns when everything that was committed
   /// there before the call is in the cache, the task is cancelled, or the host was stopped. Gives why it could not be asked or
@@ -167,7 +167,7 @@ public struct PackageHost: Sendable {
 
   /// Asks for a comparison of all rows in slices and returns at once; without being asked there is one
   /// each night where changes of others are noted.
-  public func compare() { for connection in hosts.indices { load.wantComparison(connection) } }
+  package func compare() { for connection in hosts.indices { load.wantComparison(connection) } }
 
   /// Does at once what is done each second: the clock may have gone far ahead.
   package func timeHasPassed() async { await service.tick() }
@@ -176,13 +176,13 @@ public struct PackageHost: Sendable {
   package func waitingOperations() async -> Int { (try? await service.waitingOperations()) ?? 0 }
 
   /// Looks at once at what other nodes have done; without being asked it does so each second.
-  public func look() { service.look() }
+  package func look() { service.look() }
 
   /// Ends every open line at once; devices come again.
-  public func hangUp() async { await service.hangUp() }
+  package func hangUp() async { await service.hangUp() }
 
   /// Ends in good order: what is in work is finished, and whoever waits is let go.
-  public func stop() async {
+  package func stop() async {
     for host in hosts { await host.stop() }
     await load.stop()
     await service.stop()
@@ -191,7 +191,7 @@ public struct PackageHost: Sendable {
 
   /// As `stop`, and returns when nothing more is performed or loaded: another host may serve the
   /// package. A load that is under way is given up.
-  public func end() async {
+  package func end() async {
     await service.stop()
     await stop()
     for task in work { await task.value }

@@ -3,7 +3,7 @@ import FerryWorld
 import Synchronization
 
 /// How a server is, kept where it can be told without asking a thread that may be stuck.
-public final class Pulse: Sendable {
+package final class Pulse: Sendable {
   fileprivate struct State {
     var isLoaded = false
     var trouble: ServerError?

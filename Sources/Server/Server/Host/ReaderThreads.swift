@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Users take turns, and of one user who comes first is served first. Nobody waits twice: an exchange
 /// has at most one read, so there are at most as many reads as open exchanges.
-public final class ReaderThreads: Sendable {
+package final class ReaderThreads: Sendable {
   typealias Work = @Sendable (_ thread: Int) -> Void
 
   private struct State {
@@ -22,7 +22,7 @@ public final class ReaderThreads: Sendable {
   static func make(_ count: Int) -> ReaderThreads? { count > 0 ? ReaderThreads(count: count) : nil }
 
   /// `count`: at least one.
-  public init(count: Int) {
+  package init(count: Int) {
     precondition(count > 0, "\(count) reader threads; at least one is needed")
     threads = (0..<count).map { ThreadExecutor(name: "ferry-reader-\($0)") }
     state = Mutex(State(idle: Array(0..<count)))

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Performs operations against the business system, one chain after the other, on a thread of its
 /// own; asks now and then whether others have changed it.
-public actor ReplayHost {
+package actor ReplayHost {
   private let executor: ThreadExecutor
   private let connector: any Connector
   /// Its number among the connections of the package: what it performs, and nothing else.
@@ -21,11 +21,11 @@ public actor ReplayHost {
   private var isLeadProven = false
   private var leadTrouble: LastingTrouble
 
-  public nonisolated var unownedExecutor: UnownedSerialExecutor {
+  package nonisolated var unownedExecutor: UnownedSerialExecutor {
     executor.asUnownedSerialExecutor()
   }
 
-  public init(
+  package init(
     connector: sending any Connector, of connection: Int = 0, service: ServiceHost, world: World,
     on thread: ThreadExecutor? = nil
   ) {
@@ -44,7 +44,7 @@ public actor ReplayHost {
   /// system; it must not wait for a load, or nothing would be replayed meanwhile. `compare` is called
   /// once a day where changes of others are noted; the same holds for it. Neither is called where
   /// changes are asked for elsewhere.
-  public func run(load: @Sendable () -> Void, compare: @Sendable () -> Void = {}) async {
+  package func run(load: @Sendable () -> Void, compare: @Sendable () -> Void = {}) async {
     connector.lead(service.storeName)
     warnOfJudgement()
     if await looker?.begin() ?? false { load() }
@@ -231,5 +231,5 @@ public actor ReplayHost {
     return .performed(result)
   }
 
-  public func stop() { isStopped = true }
+  package func stop() { isStopped = true }
 }

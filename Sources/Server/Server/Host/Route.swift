@@ -91,7 +91,7 @@ extension Router {
   /// Judges a request by its head: who has no good token sends no body, and a login is short.
   ///
   /// Any thread; asks no other.
-  public func admit(_ request: HTTPRequest) -> HTTPAdmission {
+  package func admit(_ request: HTTPRequest) -> HTTPAdmission {
     guard let route = Route.all.first(where: { $0.isMeant(by: request) }) else {
       return .refuse(nothing(at: request))
     }
@@ -104,7 +104,7 @@ extension Router {
   }
 
   /// Never throws: what goes wrong is an answer with code, message and hint.
-  public func answer(_ request: HTTPRequest) async -> HTTPResponse {
+  package func answer(_ request: HTTPRequest) async -> HTTPResponse {
     guard let route = Route.all.first(where: { $0.isMeant(by: request) }) else {
       return nothing(at: request)
     }

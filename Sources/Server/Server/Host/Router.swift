@@ -9,7 +9,7 @@ import Synchronization
 /// all is well. `Documentation/Wire.md` tells what each takes and gives.
 ///
 /// Who makes a request is decided by its head, before a byte of its body is kept (sync/M12).
-public struct Router: Sendable {
+package struct Router: Sendable {
   /// At least one. Of the first are sessions and devices, which are the same for all.
   let packages: [ServedPackage]
   /// Those that are served again in a moment.

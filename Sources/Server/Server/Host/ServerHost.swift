@@ -1,11 +1,11 @@
-public import FerryHTTP
+import FerryHTTP
 import FerryModel
-public import FerryWorld
+import FerryWorld
 import Synchronization
 
 /// The packages of one server behind one address: whoever asks is passed to the package that the
 /// request names. Packages come and go while it runs.
-public final class ServerHost: Sendable {
+package final class ServerHost: Sendable {
   private let doorkeeper: Doorkeeper
   private let audit: AuditLog
   private let proxies: Set<String>
@@ -23,7 +23,7 @@ public final class ServerHost: Sendable {
   }
 
   /// `version`: of the program, for its operator.
-  public init(
+  package init(
     doorkeeper: Doorkeeper, audit: AuditLog, proxies: Set<String>, world: World,
     version: String = ""
   ) {
@@ -36,7 +36,7 @@ public final class ServerHost: Sendable {
 
   /// From now on `host` serves the package; nil: nobody does for the moment, as while a node begins
   /// to lead.
-  public func set(_ id: String, _ host: PackageHost?) {
+  package func set(_ id: String, _ host: PackageHost?) {
     change { hosts in
       if let index = hosts.firstIndex(where: { $0.id == id }) {
         hosts[index].host = host
@@ -47,7 +47,7 @@ public final class ServerHost: Sendable {
   }
 
   /// Who changes the packages where an operator asks for it; nobody before this is called.
-  public func deploy(through deployment: any Deployment) {
+  package func deploy(through deployment: any Deployment) {
     state.withLock { $0.deployment = deployment }
   }
 
@@ -55,7 +55,7 @@ public final class ServerHost: Sendable {
   var router: Router? { state.withLock { $0.router } }
 
   /// The package is served no more.
-  public func remove(_ id: String) {
+  package func remove(_ id: String) {
     change { hosts in hosts.removeAll { $0.id == id } }
   }
 
@@ -79,25 +79,25 @@ public final class ServerHost: Sendable {
   private static let notReady = HTTPResponse(status: 503, headers: ["Retry-After": "1"])
 
   /// Judges a request by its head, before its body is read; any thread, and at once.
-  public func admit(_ request: HTTPRequest) -> HTTPAdmission {
+  package func admit(_ request: HTTPRequest) -> HTTPAdmission {
     guard let router else { return .refuse(ServerHost.notReady) }
     return router.admit(request).counted(for: router.caller(of: request))
   }
 
-  public func answer(_ request: HTTPRequest) async -> HTTPResponse {
+  package func answer(_ request: HTTPRequest) async -> HTTPResponse {
     guard let router else { return ServerHost.notReady }
     return await router.answer(request)
   }
 
   /// The connection templates have changed: devices of each package hear of newer settings.
-  public func templatesChanged() async {
+  package func templatesChanged() async {
     for host in state.withLock({ $0.hosts.compactMap(\.host) }) { await host.templatesChanged() }
   }
 
   /// What parts beside the packages do not do, by part with the reason; `/health` shows it to operators.
   ///
   /// Any thread.
-  public func tell(troubles: [String: String]) { meter.troubles = troubles }
+  package func tell(troubles: [String: String]) { meter.troubles = troubles }
 
   /// What `/metrics` says, for who sends it elsewhere; nothing while no package is served.
   ///
@@ -105,7 +105,7 @@ public final class ServerHost: Sendable {
   package var metrics: [MetricFamily] { router?.metricFamilies ?? [] }
 
   /// Looks at users again whose records may have changed, in each package.
-  public func recordsChanged() async {
+  package func recordsChanged() async {
     for host in state.withLock({ $0.hosts.compactMap(\.host) }) { await host.recordsChanged() }
   }
 }

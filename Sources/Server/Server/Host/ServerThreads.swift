@@ -8,7 +8,7 @@ import Synchronization
 /// on two processors or more a server has at most four threads more than processors: these, that of
 /// the contents, that of the network, and that of the passwords. Those that read for devices which are
 /// far behind come on top, one for each processor and at most 4 where the operator says nothing.
-public final class ServerThreads: Sendable {
+package final class ServerThreads: Sendable {
   let service = ThreadExecutor(name: "ferry-service")
   let contents = ThreadExecutor(name: "ferry-contents")
   let readers: ReaderThreads?
@@ -18,7 +18,7 @@ public final class ServerThreads: Sendable {
   private let packages = Atomic<Int>(0)
 
   /// `readers`: how many threads read for devices that are far behind; 0: that of the services.
-  public init(processors: Int, readers: Int? = nil) {
+  package init(processors: Int, readers: Int? = nil) {
     let count = max(1, processors / 2)
     self.readers = ReaderThreads.make(readers ?? min(4, max(1, processors)))
     replays = (0..<count).map { _ in ThreadExecutor(name: "ferry-replay") }
@@ -45,5 +45,5 @@ public final class ServerThreads: Sendable {
   }
 
   /// Returns after the time; it takes no thread. For what looks at something now and then.
-  public func wait(for duration: Duration) async { await service.sleep(for: duration) }
+  package func wait(for duration: Duration) async { await service.sleep(for: duration) }
 }

@@ -4,16 +4,16 @@ import FerryWorld
 /// How requests come to the service's thread.
 extension ServiceHost {
   /// How the answer to a request begins.
-  public struct Opening: Sendable {
-    public let bytes: [UInt8]
+  package struct Opening: Sendable {
+    package let bytes: [UInt8]
     /// Where `next` goes on; nil when the bytes are the whole answer.
-    public let id: ExchangeID?
+    package let id: ExchangeID?
   }
 
   /// Takes a request's body and returns the beginning of what answers it: all of it where that is
   /// short, so that a device with nothing to hear costs one visit to this thread. Throws where the
   /// store failed before anything was answered.
-  public func open(
+  package func open(
     _ body: [UInt8], by identity: Identity, isChannel: Bool, until: Timestamp
   ) throws(ServerError) -> Opening {
     guard !isStopped else { throw ServiceHost.stopped }

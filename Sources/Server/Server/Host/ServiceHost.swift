@@ -6,7 +6,7 @@ import FerryWorld
 /// The service on a thread of its own, for callers on other threads.
 ///
 /// All waiting is here: exchanges wait for something new, the replay host waits for work.
-public actor ServiceHost {
+package actor ServiceHost {
   let executor: ThreadExecutor
   let service: Service
   let world: World
@@ -54,7 +54,7 @@ public actor ServiceHost {
   /// How long a channel is silent at most; proxies close a line that says nothing for a minute.
   static let beatInterval: Duration = .seconds(15)
 
-  public nonisolated var unownedExecutor: UnownedSerialExecutor {
+  package nonisolated var unownedExecutor: UnownedSerialExecutor {
     executor.asUnownedSerialExecutor()
   }
 
@@ -75,7 +75,7 @@ public actor ServiceHost {
 
   /// `makeService` is called on the host's thread, which is its own where none is given. `readers`:
   /// who reads for devices that are far behind; nil: the host's thread.
-  public init(
+  package init(
     world: World, on thread: ThreadExecutor? = nil, readers: ReaderThreads? = nil,
     makeService: @escaping @Sendable () throws(ServerError) -> sending Service
   ) async throws(ServerError) {
@@ -166,7 +166,7 @@ public actor ServiceHost {
 
   /// The next bytes of an exchange; nil at its end. Waits for as long as there is nothing to say,
   /// and then says only that the line is alive.
-  public func next(of id: ExchangeID) async -> [UInt8]? {
+  package func next(of id: ExchangeID) async -> [UInt8]? {
     while let exchange = exchanges[id], !isStopped {
       missed.remove(id)
       guard service.mayGoOn(exchange) else {
@@ -218,7 +218,7 @@ public actor ServiceHost {
   }
 
   /// The client went away.
-  public func close(_ id: ExchangeID) {
+  package func close(_ id: ExchangeID) {
     if let exchange = exchanges.removeValue(forKey: id) { service.close(exchange) }
     stirred(id)
     missed.remove(id)
@@ -266,7 +266,7 @@ public actor ServiceHost {
     return try service.report(reports)
   }
 
-  public func isLoaded() throws(ServerError) -> Bool { try service.isLoaded() }
+  package func isLoaded() throws(ServerError) -> Bool { try service.isLoaded() }
 
   /// Waits until something may have to be read from the business system, and not at all when that
   /// has come to be since `nextReadBack` was asked.
@@ -376,7 +376,7 @@ public actor ServiceHost {
 
   /// Ends all waiting; the store is closed when the last exchange lets go, and the last reader. Returns
   /// when nothing is read any more, or after 5 s.
-  public func stop() async {
+  package func stop() async {
     isStopped = true
     do throws(ServerError) { try service.keepVisits() } catch {
       world.log.warn("the last visits of devices are not noted", ("reason", error.message))

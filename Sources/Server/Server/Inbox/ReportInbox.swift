@@ -44,22 +44,22 @@ struct ReportInbox {
 }
 
 /// A log record of a device, as the operator sees it (`ferry log`).
-public struct DeviceReport: Sendable, Equatable {
-  public let package: String
-  public let device: String
-  public let user: String
-  public let record: LogRecord
+package struct DeviceReport: Sendable, Equatable {
+  package let package: String
+  package let device: String
+  package let user: String
+  package let record: LogRecord
 
   /// Which of them; everything that is given must hold.
-  public struct Question: Sendable {
-    public var user: String?
-    public var device: String?
-    public var component: String?
+  package struct Question: Sendable {
+    package var user: String?
+    package var device: String?
+    package var component: String?
     /// This level or a graver one.
-    public var atLeast: LogRecord.Level = .trace
-    public var take: Int = 100
+    package var atLeast: LogRecord.Level = .trace
+    package var take: Int = 100
 
-    public init() {}
+    package init() {}
   }
 
   package init(package: String, device: String, user: String, record: LogRecord) {

@@ -2,10 +2,10 @@ import FerryConnector
 import FerryModel
 
 /// A load of all entities of one connection, or of all, while it lasts.
-public struct LoadTicket: Sendable, Hashable {
+package struct LoadTicket: Sendable, Hashable {
   let number: Int64
   /// Noted before the business system was asked.
-  public let mark: Mark
+  package let mark: Mark
   /// Whether no load has ended before it: devices see nothing until it has.
   let isFirst: Bool
   /// Nil: all connections.
@@ -23,21 +23,21 @@ struct LoadKind: Hashable {
 }
 
 /// What `Service.endLoad` did.
-public enum LoadStep: Sendable, Equatable {
+package enum LoadStep: Sendable, Equatable {
   /// A part was applied; call `endLoad` again.
   case again
   case done(LoadSummary)
 }
 
 /// What a load came to.
-public struct LoadSummary: Sendable, Equatable {
+package struct LoadSummary: Sendable, Equatable {
   /// Rows that were new or different, and rows that were gone.
-  public var changedRows: Int = 0
-  public var deletedRows: Int = 0
+  package var changedRows: Int = 0
+  package var deletedRows: Int = 0
   /// Objects that `nextReadBack` will ask for: somebody changed them meanwhile.
-  public var readAgain: Int = 0
+  package var readAgain: Int = 0
   /// Partitions in which so much was missing that a second load must say the same.
-  public var doubtedPartitions: [Int64] = []
+  package var doubtedPartitions: [Int64] = []
 }
 
 struct ActiveLoad {
@@ -48,10 +48,10 @@ struct ActiveLoad {
 }
 
 /// Objects of one entity to be read from the business system.
-public struct ReadBackTask: Sendable {
-  public let id: Int64
-  public let entity: Entity
-  public let keys: [ObjectKey]
+package struct ReadBackTask: Sendable {
+  package let id: Int64
+  package let entity: Entity
+  package let keys: [ObjectKey]
   let mark: Mark
 }
 

@@ -5,15 +5,15 @@ import FerryModel
 import FerryWire
 
 /// A content's piece, as a request brings it.
-public struct ContentPiece: Sendable {
-  public let operation: OperationID
-  public let attribute: String
-  public let range: ContentRange
-  public let bytes: [UInt8]
+package struct ContentPiece: Sendable {
+  package let operation: OperationID
+  package let attribute: String
+  package let range: ContentRange
+  package let bytes: [UInt8]
   /// The `Content-Digest` that came with it; nil where none did.
-  public let digest: String?
+  package let digest: String?
 
-  public init(
+  package init(
     operation: OperationID, attribute: String, range: ContentRange, bytes: [UInt8], digest: String?
   ) {
     self.operation = operation
@@ -24,7 +24,7 @@ public struct ContentPiece: Sendable {
   }
 
   /// Of a `PUT /ferry/1/content/<operation>/<attribute>`; nil where it is none.
-  public init?(_ request: HTTPRequest) {
+  package init?(_ request: HTTPRequest) {
     guard let segments = request.pathSegments, segments.count == 5,
       let operation = OperationID(segments[3]),
       let range = request.headers["Content-Range"].flatMap(ContentRange.init)
@@ -36,11 +36,11 @@ public struct ContentPiece: Sendable {
 }
 
 /// Why a request about a content is not done; `status` is HTTP's.
-public struct ContentRefusal: Error, Sendable, Equatable {
-  public let status: Int
-  public let code: String
-  public let message: String
-  public let hint: String
+package struct ContentRefusal: Error, Sendable, Equatable {
+  package let status: Int
+  package let code: String
+  package let message: String
+  package let hint: String
 
   /// Also of a package that this user may not use.
   static let noPackage = ContentRefusal(

@@ -4,7 +4,7 @@ import FerryWire
 import FerryWorld
 
 /// What a person found out about an operation whose outcome is unknown.
-public enum OperationDecision: Sendable, Equatable {
+package enum OperationDecision: Sendable, Equatable {
   /// The business system has taken it; `key` is the object's business key.
   case accepted(key: ObjectKey)
   case refused(message: String)

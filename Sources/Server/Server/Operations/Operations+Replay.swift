@@ -5,10 +5,10 @@ import FerryWorld
 
 /// A chain of operations that the driver brings to its end: it does what `step` says, reports, and
 /// does what `Service.report` says next, until that is `.done` or `.retry`.
-public struct ReplayTask: Sendable {
-  public let id: Int64
-  public let operations: [ConnectorOperation]
-  public let step: ReplayStep
+package struct ReplayTask: Sendable {
+  package let id: Int64
+  package let operations: [ConnectorOperation]
+  package let step: ReplayStep
 }
 
 struct ActiveReplay {

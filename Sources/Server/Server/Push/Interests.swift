@@ -1,5 +1,5 @@
 /// A number for each exchange that is open.
-public typealias ExchangeID = Int64
+package typealias ExchangeID = Int64
 
 /// Which waiting exchanges concern a change: by partition, and by device for answers.
 struct Interests {

@@ -3,7 +3,7 @@ import FerryModel
 import FerryWorld
 
 /// What the driver asks the business system next, for one chain of operations.
-public enum ReplayStep: Sendable, Equatable {
+package enum ReplayStep: Sendable, Equatable {
   /// `Connector.recall`: they may have been performed before.
   case recall([ConnectorOperation])
   /// `Connector.perform`.
@@ -17,7 +17,7 @@ public enum ReplayStep: Sendable, Equatable {
 }
 
 /// What the business system said.
-public enum ReplayReport: Sendable, Equatable {
+package enum ReplayReport: Sendable, Equatable {
   case recalled([Recall])
   case performed(PerformResult)
   case read([RowImage])

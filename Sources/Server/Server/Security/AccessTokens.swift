@@ -6,12 +6,12 @@ import FerryWorld
 /// Short-lived signed tokens (JWT, HS256): who makes a request, without asking the store.
 ///
 /// It is a value: verify on any thread.
-public struct AccessTokens: Sendable {
-  public static let lifetime: Duration = .seconds(15 * 60)
+package struct AccessTokens: Sendable {
+  package static let lifetime: Duration = .seconds(15 * 60)
 
   /// How much later than now a token may have been given: a clock that is set right by less than
   /// this makes nobody renew.
-  public static let leeway: Duration = .seconds(60)
+  package static let leeway: Duration = .seconds(60)
 
   /// Roles and claims of more bytes stay out of the token.
   static let rightsBytes = 1_024
@@ -55,7 +55,7 @@ public struct AccessTokens: Sendable {
   }
 
   /// Who the token speaks for. Throws `forgedToken`, `otherServersToken` or `expiredToken`.
-  public func verify(_ token: String, now: Timestamp) throws(ServerError) -> Identity {
+  package func verify(_ token: String, now: Timestamp) throws(ServerError) -> Identity {
     let generation = keys.generation
     let known = verified.identity(of: token, generation)
     let identity = if let known { known } else { try read(token) }

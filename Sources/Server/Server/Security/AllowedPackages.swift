@@ -1,7 +1,7 @@
 import FerryModel
 
 /// Which packages of the server a user may use, by their names: each stands for all its versions.
-public enum AllowedPackages: Sendable, Equatable {
+package enum AllowedPackages: Sendable, Equatable {
   /// Where nobody has named some.
   case all
   case only([String])
@@ -43,7 +43,7 @@ public enum AllowedPackages: Sendable, Equatable {
   }
 
   /// Whether the package of this name is one of them.
-  public func include(_ name: some StringProtocol) -> Bool {
+  package func include(_ name: some StringProtocol) -> Bool {
     switch self {
     case .all: true
     case .only(let names): names.contains { $0.hasBytes(of: String(name)) }

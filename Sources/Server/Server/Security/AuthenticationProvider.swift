@@ -1,18 +1,18 @@
-public import FerryHTTP
-public import FerryWorld
+import FerryHTTP
+import FerryWorld
 
 /// What is known of a user, whoever vouches for it.
-public struct UserRecord: Sendable, Equatable {
-  public let name: String
-  public let roles: [String]
-  public let claims: [String: [String]]
+package struct UserRecord: Sendable, Equatable {
+  package let name: String
+  package let roles: [String]
+  package let claims: [String: [String]]
   /// Differs once the user's sessions have to end, as after a change of the password; empty where
   /// nothing ends them.
-  public let stamp: String
+  package let stamp: String
   /// Which packages of the server the user may use.
-  public let packages: AllowedPackages
+  package let packages: AllowedPackages
 
-  public init(
+  package init(
     name: String, roles: [String] = [], claims: [String: [String]] = [:], stamp: String = "",
     packages: AllowedPackages = .all
   ) {
@@ -26,14 +26,14 @@ public struct UserRecord: Sendable, Equatable {
 
 extension ServerError {
   /// For a wrong name, password or certificate alike, so that nobody learns which names exist.
-  public static let wrongLogin = ServerError(
+  package static let wrongLogin = ServerError(
     .wrongLogin, "the name or the password is wrong", hint: "Check both and log in again.")
 }
 
 /// Tells who someone is: the user file, or a directory of the house.
 ///
 /// It may block and take long on purpose; call it from a thread of its own.
-public protocol AuthenticationProvider: Sendable {
+package protocol AuthenticationProvider: Sendable {
   /// Throws `wrongLogin` without telling whether the name or the password was wrong.
   func authenticate(user: String, password: String) throws(ServerError) -> UserRecord
 
@@ -58,13 +58,13 @@ public protocol AuthenticationProvider: Sendable {
 }
 
 extension AuthenticationProvider {
-  public func looksUp(_ user: String) -> Bool { true }
+  package func looksUp(_ user: String) -> Bool { true }
 
-  public func remembered(user: String, password: String) -> UserRecord? { nil }
+  package func remembered(user: String, password: String) -> UserRecord? { nil }
 
-  public func name(of user: String, _ headers: HTTPHeaders) throws(ServerError) -> String { user }
+  package func name(of user: String, _ headers: HTTPHeaders) throws(ServerError) -> String { user }
 
-  public func areRightsKnown(of user: String, now: Timestamp) -> Bool { true }
+  package func areRightsKnown(of user: String, now: Timestamp) -> Bool { true }
 }
 
 extension AuthenticationProvider {

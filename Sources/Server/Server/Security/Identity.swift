@@ -1,23 +1,23 @@
 import FerryWorld
 
 /// Who makes a request, as the token says.
-public struct Identity: Sendable, Equatable {
-  public let user: String
+package struct Identity: Sendable, Equatable {
+  package let user: String
   /// The device that the token was given to; nil where any device of the user is meant.
-  public let device: String?
-  public let roles: [String]
+  package let device: String?
+  package let roles: [String]
   /// Values of each claim as text; partition rules turn them into the type of their attribute.
-  public let claims: [String: [String]]
+  package let claims: [String: [String]]
   /// When the token was given, by the server's clock of that time.
-  public let issued: Timestamp
-  public let expires: Timestamp
+  package let issued: Timestamp
+  package let expires: Timestamp
   /// The session that the token was given to; nil where none is asked for.
   let session: String?
   /// Which packages the user may use. No token says so: it is what the user's record said when the
   /// request was looked at.
   private(set) var packages: AllowedPackages = .all
 
-  public init(
+  package init(
     user: String, device: String?, roles: [String] = [], claims: [String: [String]] = [:],
     issued: Timestamp = Timestamp(milliseconds: 0), expires: Timestamp, session: String? = nil
   ) {

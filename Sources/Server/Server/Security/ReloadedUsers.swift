@@ -2,7 +2,7 @@ import FerryModel
 import Synchronization
 
 /// A user file that is read again when it changes; any thread.
-public final class ReloadedUsers: AuthenticationProvider {
+package final class ReloadedUsers: AuthenticationProvider {
   private struct State: Sendable {
     var users: UserFile
     var mark: FileMark
@@ -12,7 +12,7 @@ public final class ReloadedUsers: AuthenticationProvider {
   private let verify: UserFile.Verify
   private let state: Mutex<State>
 
-  public init(path: String, verify: @escaping UserFile.Verify) throws(ServerError) {
+  package init(path: String, verify: @escaping UserFile.Verify) throws(ServerError) {
     self.path = path
     self.verify = verify
     let mark = FileMark(path)
@@ -20,11 +20,11 @@ public final class ReloadedUsers: AuthenticationProvider {
   }
 
   /// All of them, in the order of their names.
-  public var records: [UserRecord] { state.withLock { $0.users }.records }
+  package var records: [UserRecord] { state.withLock { $0.users }.records }
 
   /// Reads the file where it has changed since; returns whether it did. Throws `badUserFile` once for
   /// each change that cannot be read: the users of before stay.
-  public func reload() throws(ServerError) -> Bool {
+  package func reload() throws(ServerError) -> Bool {
     let mark = FileMark(path)
     guard mark != state.withLock({ $0.mark }) else { return false }
     state.withLock { $0.mark = mark }
@@ -33,12 +33,12 @@ public final class ReloadedUsers: AuthenticationProvider {
     return true
   }
 
-  public func authenticate(user: String, password: String) throws(ServerError) -> UserRecord {
+  package func authenticate(user: String, password: String) throws(ServerError) -> UserRecord {
     // A password takes long: not inside the lock.
     try state.withLock { $0.users }.authenticate(user: user, password: password)
   }
 
-  public func record(of user: String) -> UserRecord? {
+  package func record(of user: String) -> UserRecord? {
     state.withLock { $0.users.record(of: user) }
   }
 }

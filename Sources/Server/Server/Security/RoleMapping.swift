@@ -5,9 +5,9 @@ import FerryWorld
 /// Which roles of a user, as a directory or a user file names them, are a role of a model.
 ///
 /// Without a rule a role of the model is the role of the same name.
-public struct RoleMapping: Sendable, Equatable {
+package struct RoleMapping: Sendable, Equatable {
   /// What makes somebody have one logical role.
-  public enum Rule: Sendable, Equatable {
+  package enum Rule: Sendable, Equatable {
     /// The role of the same name.
     case auto
     /// Nobody has it.
@@ -17,13 +17,13 @@ public struct RoleMapping: Sendable, Equatable {
   }
 
   /// By domain, package and logical role. The package `*` is each package without rules of its own.
-  public var rules: [String: [String: [String: Rule]]]
+  package var rules: [String: [String: [String: Rule]]]
   /// The domain that a user belongs to.
   private let domain: @Sendable (_ user: String) -> String
 
-  public static let defaultDomain: String = "default"
+  package static let defaultDomain: String = "default"
 
-  public init(
+  package init(
     _ rules: [String: [String: [String: Rule]]] = [:],
     domain: @escaping @Sendable (_ user: String) -> String = { _ in defaultDomain }
   ) {
@@ -31,12 +31,12 @@ public struct RoleMapping: Sendable, Equatable {
     self.domain = domain
   }
 
-  public static func == (left: RoleMapping, right: RoleMapping) -> Bool {
+  package static func == (left: RoleMapping, right: RoleMapping) -> Bool {
     left.rules == right.rules
   }
 
   /// The logical roles of a user with these physical roles.
-  public func roles(_ physical: [String], of user: String, in package: String) -> [String] {
+  package func roles(_ physical: [String], of user: String, in package: String) -> [String] {
     let packages = rules[domain(user)] ?? [:]
     guard let mapped = packages[package] ?? packages["*"] else { return physical }
     let has = Set(physical.map { ExactText($0) })

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// The connection templates of the server, from a file that is read again when it changes; any thread.
-public final class Templates: Sendable {
+package final class Templates: Sendable {
   private struct State: Sendable {
     var templates: [ConnectionTemplate] = []
     var mark: FileMark?
@@ -11,10 +11,10 @@ public final class Templates: Sendable {
   private let state = Mutex(State())
 
   /// None, until `set` gives some.
-  public init() { path = nil }
+  package init() { path = nil }
 
   /// Those of a file; none while there is no file. Throws `badTemplateFile`.
-  public init(path: String) throws(ServerError) {
+  package init(path: String) throws(ServerError) {
     self.path = path
     _ = try reload()
   }
@@ -29,7 +29,7 @@ public final class Templates: Sendable {
 
   /// Reads the file where it has changed; returns whether it did. Throws `badTemplateFile` once for
   /// each change that cannot be read: the templates of before stay.
-  public func reload() throws(ServerError) -> Bool {
+  package func reload() throws(ServerError) -> Bool {
     guard let path else { return false }
     let mark = FileMark(path)
     guard mark != state.withLock({ $0.mark }) else { return false }

@@ -6,13 +6,13 @@ import FerryModel
 ///
 /// A refresh token by itself is of no use then: a copy of it, from a log, a proxy or a backup of the
 /// server, renews nothing.
-public struct TokenProof: Sendable, Equatable {
+package struct TokenProof: Sendable, Equatable {
   /// SubjectPublicKeyInfo of a key on P-256, as DER.
-  public let key: [UInt8]
+  package let key: [UInt8]
   /// r and s over the refresh token, 32 bytes each.
-  public let signature: [UInt8]
+  package let signature: [UInt8]
 
-  public init(key: [UInt8], signature: [UInt8]) {
+  package init(key: [UInt8], signature: [UInt8]) {
     self.key = key
     self.signature = signature
   }
@@ -32,7 +32,7 @@ public struct TokenProof: Sendable, Equatable {
   }
 
   /// What is signed.
-  public static func text(_ token: String) -> [UInt8] { Array("ferry-renew\n\(token)".utf8) }
+  package static func text(_ token: String) -> [UInt8] { Array("ferry-renew\n\(token)".utf8) }
 
   /// A key has 91 bytes.
   private static let longestText = 256

@@ -6,13 +6,13 @@ import Synchronization
 ///
 /// An issuer is not asked who a user is now: its tokens say so. So rights of now are those of the
 /// newest token seen, and a day later nobody knows them until a newer one comes.
-public final class TokenUsers: AuthenticationProvider {
+package final class TokenUsers: AuthenticationProvider {
   /// How old the newest token may be before its rights count as unknown.
-  public var greatestAge: Duration { age.withLock { $0 } }
+  package var greatestAge: Duration { age.withLock { $0 } }
   private let age: Mutex<Duration>
   private let users = Mutex<[ExactText: TokenLogin]>([:])
 
-  public init(greatestAge: Duration = .seconds(86_400)) { age = Mutex(greatestAge) }
+  package init(greatestAge: Duration = .seconds(86_400)) { age = Mutex(greatestAge) }
 
   /// What the operator chose.
   func set(greatestAge: Duration) { age.withLock { $0 = greatestAge } }
@@ -27,42 +27,42 @@ public final class TokenUsers: AuthenticationProvider {
     }
   }
 
-  public func authenticate(user: String, password: String) throws(ServerError) -> UserRecord {
+  package func authenticate(user: String, password: String) throws(ServerError) -> UserRecord {
     throw .wrongLogin
   }
 
-  public func record(of user: String) -> UserRecord? {
+  package func record(of user: String) -> UserRecord? {
     users.withLock { $0[ExactText(user)]?.record }
   }
 
-  public func areRightsKnown(of user: String, now: Timestamp) -> Bool {
+  package func areRightsKnown(of user: String, now: Timestamp) -> Bool {
     guard let login = users.withLock({ $0[ExactText(user)] }) else { return true }
     return now < login.issued.advanced(by: greatestAge)
   }
 }
 
 /// Providers in one order. The first that knows a name is the one that speaks for it.
-public struct ProviderChain: AuthenticationProvider {
+package struct ProviderChain: AuthenticationProvider {
   private let providers: [any AuthenticationProvider]
 
   /// At least one; the first also looks at the passwords of names that nobody knows, so that they take
   /// as long as others.
-  public init(_ first: any AuthenticationProvider, _ more: [any AuthenticationProvider]) {
+  package init(_ first: any AuthenticationProvider, _ more: [any AuthenticationProvider]) {
     providers = [first] + more
   }
 
-  public func authenticate(user: String, password: String) throws(ServerError) -> UserRecord {
+  package func authenticate(user: String, password: String) throws(ServerError) -> UserRecord {
     try provider(of: user).authenticate(user: user, password: password)
   }
 
-  public func record(of user: String) -> UserRecord? {
+  package func record(of user: String) -> UserRecord? {
     for provider in providers {
       if let record = provider.record(of: user) { return record }
     }
     return nil
   }
 
-  public func areRightsKnown(of user: String, now: Timestamp) -> Bool {
+  package func areRightsKnown(of user: String, now: Timestamp) -> Bool {
     provider(of: user).areRightsKnown(of: user, now: now)
   }
 

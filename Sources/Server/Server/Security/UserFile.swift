@@ -8,9 +8,9 @@ import FerryModel
 ///                 "claims": {"employee": [5]}, "packages": ["Travel"]}]}
 ///
 /// Without `packages` a user may use each package of the server.
-public struct UserFile: AuthenticationProvider {
+package struct UserFile: AuthenticationProvider {
   /// Whether a password fits a hash in PHC text.
-  public typealias Verify = @Sendable (_ password: String, _ hash: String) -> Bool
+  package typealias Verify = @Sendable (_ password: String, _ hash: String) -> Bool
 
   private struct User: Sendable {
     let record: UserRecord
@@ -22,7 +22,7 @@ public struct UserFile: AuthenticationProvider {
   /// Verified for users that are not there, so that both cases take the same time.
   private let decoy: String
 
-  public init(path: String, verify: @escaping Verify) throws(ServerError) {
+  package init(path: String, verify: @escaping Verify) throws(ServerError) {
     guard let bytes = Folder.read(path) else {
       throw ServerError(
         .badUserFile, "the user file \(path) cannot be read",
@@ -31,7 +31,7 @@ public struct UserFile: AuthenticationProvider {
     try self.init(bytes, name: path, verify: verify)
   }
 
-  public init(_ bytes: [UInt8], name: String, verify: @escaping Verify) throws(ServerError) {
+  package init(_ bytes: [UInt8], name: String, verify: @escaping Verify) throws(ServerError) {
     let root: JSONNode
     do { root = try JSONNode.parse(bytes) } catch {
       let place = TextPlace(offset: error.offset, in: bytes)
@@ -82,7 +82,7 @@ public struct UserFile: AuthenticationProvider {
     return hexadecimal(SHA256Digest.hash(Array(text.utf8)).prefix(8))
   }
 
-  public func authenticate(user: String, password: String) throws(ServerError) -> UserRecord {
+  package func authenticate(user: String, password: String) throws(ServerError) -> UserRecord {
     let known = users[ExactText(user)]
     let fits = verify(password, known?.passwordHash ?? decoy)
     guard fits, let known else { throw .wrongLogin }
@@ -90,7 +90,7 @@ public struct UserFile: AuthenticationProvider {
   }
 
   /// All of them, in the order of their names.
-  public var records: [UserRecord] { users.values.map(\.record).sorted { $0.name < $1.name } }
+  package var records: [UserRecord] { users.values.map(\.record).sorted { $0.name < $1.name } }
 
-  public func record(of user: String) -> UserRecord? { users[ExactText(user)]?.record }
+  package func record(of user: String) -> UserRecord? { users[ExactText(user)]?.record }
 }

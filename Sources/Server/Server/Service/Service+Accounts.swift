@@ -5,22 +5,22 @@ import FerryWorld
 /// The calls about sessions, devices and rights.
 extension Service {
   /// What the tokens of issuers said of their users.
-  public var tokenUsers: TokenUsers { accounts.tokenUsers }
+  package var tokenUsers: TokenUsers { accounts.tokenUsers }
 
   /// Verifies the tokens of requests; a value that may go to any thread.
-  public var accessTokens: AccessTokens { accounts.accessTokens }
+  package var accessTokens: AccessTokens { accounts.accessTokens }
 
   /// The key files that this start has made: their tokens of before are no good any more.
   var madeKeys: [String] { accounts.madeKeys }
 
   /// What devices get by which they are registered.
-  public var templates: Templates {
+  package var templates: Templates {
     get { accounts.templates }
     set { accounts.templates = newValue }
   }
 
   /// Who knows each user's rights of now; nil: those with which an operation arrived are all.
-  public var provider: (any AuthenticationProvider)? {
+  package var provider: (any AuthenticationProvider)? {
     get { accounts.provider }
     set { accounts.provider = newValue }
   }
@@ -45,7 +45,7 @@ extension Service {
   }
 
   /// Opens a session for a user whom an `AuthenticationProvider` has vouched for.
-  public func login(
+  package func login(
     _ record: UserRecord, device: String, package: String? = nil, key: [UInt8]? = nil
   ) throws(ServerError) -> TokenPair {
     defer { handOut() }
@@ -53,7 +53,7 @@ extension Service {
   }
 
   /// Opens a session for a user of an issuer, and keeps what the token says as the rights of now.
-  public func login(
+  package func login(
     _ login: TokenLogin, device: String, package: String? = nil, key: [UInt8]? = nil
   ) throws(ServerError) -> TokenPair {
     defer { handOut() }
@@ -70,7 +70,7 @@ extension Service {
   ///
   /// Throws `revokedToken` where the session has ended or ends now: the app must log in; its pending
   /// work stays. Throws `staleRights` where the user's issuer has to give a newer token first.
-  public func renew(
+  package func renew(
     _ refreshToken: String, device: String, proof: TokenProof? = nil,
     provider: any AuthenticationProvider
   ) throws(ServerError) -> TokenPair {
@@ -88,14 +88,14 @@ extension Service {
 
   /// Whether the session of a request is open. A token lives on for 15 minutes; its session may end
   /// before. Throws `revokedToken` and `staleRights`.
-  public func check(_ identity: Identity) throws(ServerError) {
+  package func check(_ identity: Identity) throws(ServerError) {
     defer { handOut() }
     try accounts.check(identity)
   }
 
   /// Ends the sessions of a user, on one device or on all, and closes their open lines. A business
   /// transaction that has begun is finished.
-  public func revoke(
+  package func revoke(
     user: String, device: String? = nil, reason: String = "loggedOut"
   ) throws(ServerError) {
     defer { handOut() }

@@ -18,13 +18,13 @@ extension Service {
   }
 
   /// A session: one request, answered to its end.
-  public func exchange(_ body: [UInt8], by identity: Identity) -> Exchange {
+  package func exchange(_ body: [UInt8], by identity: Identity) -> Exchange {
     begin(ExchangeRequest.read(body), identity, isChannel: false, until: identity.expires)
   }
 
   /// A channel: as a session, then it waits for changes until `until` or the token's end,
   /// whichever is earlier. Without a pull it streams no rows and only says that there is something.
-  public func channel(_ body: [UInt8], by identity: Identity, until: Timestamp) -> Exchange {
+  package func channel(_ body: [UInt8], by identity: Identity, until: Timestamp) -> Exchange {
     begin(
       ExchangeRequest.read(body), identity, isChannel: true, until: min(until, identity.expires))
   }
@@ -48,7 +48,7 @@ extension Service {
   }
 
   /// The device went away, or the driver stops.
-  public func close(_ exchange: Exchange) { exchanges.close(exchange) }
+  package func close(_ exchange: Exchange) { exchanges.close(exchange) }
 
   /// How many channels are open.
   var channelCount: Int { exchanges.channelCount }
@@ -93,7 +93,7 @@ extension Service {
 
   /// Purges what is old or too much. Call it once an hour; days count as they are seen.
   @discardableResult
-  public func compact() throws(ServerError) -> Compaction {
+  package func compact() throws(ServerError) -> Compaction {
     defer { handOut() }
     return try exchanges.compact()
   }

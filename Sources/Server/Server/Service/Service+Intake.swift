@@ -8,7 +8,7 @@ extension Service {
 
   /// Call it before the business system is asked. A load that was not ended is forgotten. `connection`:
   /// the one that is read; nil: all of them. `entities`: the names of those that are read; nil: all.
-  public func beginLoad(
+  package func beginLoad(
     of connection: Int? = nil, only entities: [String]? = nil
   ) throws(ServerError) -> LoadTicket {
     defer { handOut() }
@@ -16,7 +16,7 @@ extension Service {
   }
 
   /// Takes rows as the load brings them.
-  public func stage(_ ticket: LoadTicket, _ entity: Entity, _ rows: [RowImage]) throws(ServerError)
+  package func stage(_ ticket: LoadTicket, _ entity: Entity, _ rows: [RowImage]) throws(ServerError)
   {
     defer { handOut() }
     try intake.stage(ticket, entity, rows)
@@ -29,19 +29,19 @@ extension Service {
   }
 
   /// Keeps why a row of the business system is not in the cache.
-  public func stage(_ ticket: LoadTicket, rejected row: RejectedRow) throws(ServerError) {
+  package func stage(_ ticket: LoadTicket, rejected row: RejectedRow) throws(ServerError) {
     defer { handOut() }
     try intake.stage(ticket, rejected: row)
   }
 
   /// The load broke. Of a first load rows stay in the cache, where nobody sees them; the next one
   /// compares with them. Of another one nothing is applied.
-  public func abandonLoad(_ ticket: LoadTicket) { intake.abandonLoad(ticket) }
+  package func abandonLoad(_ ticket: LoadTicket) { intake.abandonLoad(ticket) }
 
   /// The load ended properly: applies what differs. Call it until it says `.done`.
   ///
   /// `coverage`: what it has read; nil: every row, as at one moment. A first load reads every row.
-  public func endLoad(
+  package func endLoad(
     _ ticket: LoadTicket, _ coverage: LoadCoverage? = nil
   ) throws(ServerError) -> LoadStep {
     defer { handOut() }
@@ -50,19 +50,19 @@ extension Service {
 
   /// Objects that must be read again and that nobody is changing at present; nil when there are
   /// none. Ask after each load and after each replay.
-  public func nextReadBack(of connection: Int? = nil) throws(ServerError) -> ReadBackTask? {
+  package func nextReadBack(of connection: Int? = nil) throws(ServerError) -> ReadBackTask? {
     defer { handOut() }
     return try intake.nextReadBack(of: connection)
   }
 
   /// Applies what was read. Objects that were touched meanwhile are asked for once more.
-  public func finish(_ task: ReadBackTask, _ rows: [RowImage]) throws(ServerError) {
+  package func finish(_ task: ReadBackTask, _ rows: [RowImage]) throws(ServerError) {
     defer { handOut() }
     try exchanges.finish(task, rows)
   }
 
   /// The business system could not be asked; the objects stay to be read.
-  public func abandon(_ task: ReadBackTask) { intake.abandon(task) }
+  package func abandon(_ task: ReadBackTask) { intake.abandon(task) }
 
   /// A comparison of all rows of a connection in slices begins.
   func beginComparison(of connection: Int = 0) throws(ServerError) {
@@ -87,14 +87,14 @@ extension Service {
 
   /// Where to begin to ask the business system; nil where nothing is known and a load must come
   /// first.
-  public func sourceCursor(of connection: Int = 0) throws(ServerError) -> String? {
+  package func sourceCursor(of connection: Int = 0) throws(ServerError) -> String? {
     defer { handOut() }
     return try intake.sourceCursor(of: connection)
   }
 
   /// Notes what the business system hints at: objects are read by `nextReadBack`, and rows that it
   /// gave are written as of the beginning of `look`. Gives whether a load must begin from now on.
-  public func take(
+  package func take(
     _ changes: BusinessChanges, of look: Int64? = nil, from connection: Int = 0
   ) throws(ServerError) -> Bool {
     defer { handOut() }
@@ -105,14 +105,14 @@ extension Service {
   /// A look for changes of others begins. Call it before the business system is asked.
   ///
   /// `forRows`: its answer may hold rows (`ChangeHint.rows`).
-  public func beginLook(forRows: Bool = false, of connection: Int = 0) -> Int64 {
+  package func beginLook(forRows: Bool = false, of connection: Int = 0) -> Int64 {
     defer { handOut() }
     return intake.beginLook(
       performing: operations.performing(of: connection), forRows: forRows, of: connection)
   }
 
   /// The look has ended, and what it found is taken; `needsLoad`: a load begins for it.
-  public func endLook(_ look: Int64, needsLoad: Bool, of connection: Int = 0) {
+  package func endLook(_ look: Int64, needsLoad: Bool, of connection: Int = 0) {
     defer { handOut() }
     intake.endLook(
       look, needsLoad: needsLoad, of: connection, unwritten: operations.unwritten)
@@ -123,7 +123,7 @@ extension Service {
   func isCurrent(_ needed: NeededLooks) -> Bool { intake.isCurrent(needed) }
 
   /// The business system could not be asked.
-  public func failLook(_ look: Int64, of connection: Int = 0) {
+  package func failLook(_ look: Int64, of connection: Int = 0) {
     defer { handOut() }
     intake.failLook(look, of: connection)
   }

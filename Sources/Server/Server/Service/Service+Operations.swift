@@ -13,7 +13,7 @@ extension Service {
 
   /// The next chain to perform, claimed; nil when none is ready. What a crash left comes first,
   /// with a step that asks whether it was performed.
-  public func nextReplay() throws(ServerError) -> ReplayTask? {
+  package func nextReplay() throws(ServerError) -> ReplayTask? {
     defer { handOut() }
     return try operations.nextReplay()
   }
@@ -21,7 +21,7 @@ extension Service {
   /// The next chains, claimed in one transaction. No two are about one object; they must be
   /// performed one after the other, in this order.
   /// `connection`: only what it performs; nil: any.
-  public func nextReplays(
+  package func nextReplays(
     limit: Int, of connection: Int? = nil
   ) throws(ServerError) -> [ReplayTask] {
     defer { handOut() }
@@ -29,17 +29,18 @@ extension Service {
   }
 
   /// When `nextReplay` may have something that it has not now; nil when nothing waits for a time.
-  public var nextReplayMoment: Timestamp? { operations.nextReplayMoment }
+  package var nextReplayMoment: Timestamp? { operations.nextReplayMoment }
 
   /// Takes what the business system said to the task's last step, and says what to do next.
-  public func report(_ task: ReplayTask, _ report: ReplayReport) throws(ServerError) -> ReplayStep {
+  package func report(_ task: ReplayTask, _ report: ReplayReport) throws(ServerError) -> ReplayStep
+  {
     defer { handOut() }
     return try operations.report(task, report)
   }
 
   /// The same for several, in the order in which they were performed; those that come to their
   /// answers are answered in one numbered transaction.
-  public func report(
+  package func report(
     _ reports: [(task: ReplayTask, report: ReplayReport)]
   ) throws(ServerError) -> [ReplayStep] {
     defer { handOut() }
@@ -49,7 +50,7 @@ extension Service {
   /// Ends an unknown outcome. `accepted` reads the object first, so its answer comes with the next
   /// replays. Throws `badRequest` when there is no such operation, its outcome is known, or it is being
   /// decided.
-  public func decide(_ id: OperationID, _ decision: OperationDecision) throws(ServerError) {
+  package func decide(_ id: OperationID, _ decision: OperationDecision) throws(ServerError) {
     defer { handOut() }
     try operations.decide(id, decision)
   }
@@ -81,7 +82,7 @@ extension Service {
 
   /// To be called each second, and when another node has committed something. A node that follows
   /// learns what the leader has done; the leader takes what other nodes have taken in.
-  public func catchUp() throws(ServerError) {
+  package func catchUp() throws(ServerError) {
     defer { handOut() }
     try operations.catchUp()
   }

@@ -8,7 +8,7 @@ import FerryWorld
 ///
 /// Everything is synchronous: use it from one thread. It asks nothing but its `World` for time and
 /// chance, so that the same calls with the same world give the same bytes.
-public final class Service: ServiceRoom, ServedPackageService, ExchangeSource {
+package final class Service: ServiceRoom, ServedPackageService, ExchangeSource {
   let core: ServiceCore
   let accounts: Accounts
   let intake: Intake
@@ -54,9 +54,9 @@ public final class Service: ServiceRoom, ServedPackageService, ExchangeSource {
     try accounts.takeUpTokenUsers()
   }
 
-  public var package: Package { core.package }
+  package var package: Package { core.package }
 
-  public var limits: ServiceLimits { core.limits }
+  package var limits: ServiceLimits { core.limits }
 
   /// Gets each event that concerns the driver, from now on.
   package func listen(_ listener: @escaping (ServiceEvent) -> Void) { listeners.append(listener) }
@@ -89,22 +89,22 @@ public final class Service: ServiceRoom, ServedPackageService, ExchangeSource {
   }
 
   /// Random, chosen at the first start of the folder's store and kept.
-  public var server: String { store.server }
+  package var server: String { store.server }
 
   /// Whether this node replays, loads and compacts.
-  public var leads: Bool { store.leads }
+  package var leads: Bool { store.leads }
 
   /// The era that this start opened.
-  public var era: String { store.era }
+  package var era: String { store.era }
 
   /// The number of the last numbered transaction.
-  public func clock() throws(ServerError) -> Int64 {
+  package func clock() throws(ServerError) -> Int64 {
     defer { handOut() }
     return try core.clock()
   }
 
   /// Whether a first load has ended.
-  public func isLoaded() throws(ServerError) -> Bool {
+  package func isLoaded() throws(ServerError) -> Bool {
     defer { handOut() }
     return try core.isLoaded()
   }
@@ -122,7 +122,7 @@ public final class Service: ServiceRoom, ServedPackageService, ExchangeSource {
   }
 
   /// Whether the store takes what is written; throws what stands in the way.
-  public func probe() throws(ServerError) {
+  package func probe() throws(ServerError) {
     try guarded { () throws(StoreError) in try store.probe() }
   }
 }

@@ -1,18 +1,18 @@
 /// Why an object is on a device, or is not (`ferry why --data`).
-public struct Explanation: Sendable, Equatable {
+package struct Explanation: Sendable, Equatable {
   /// An operation on the object, as far as it is remembered.
-  public struct OperationLine: Sendable, Equatable {
-    public let id: String
-    public let kind: String
-    public let user: String
-    public let device: String
-    public let state: String
-    public let outcome: String?
-    public let version: Int64?
+  package struct OperationLine: Sendable, Equatable {
+    package let id: String
+    package let kind: String
+    package let user: String
+    package let device: String
+    package let state: String
+    package let outcome: String?
+    package let version: Int64?
     /// Code and message of the first log record.
-    public let reason: String?
+    package let reason: String?
     /// Where the outcome is unknown: rows that may be its effect, as a list in JSON.
-    public let found: String?
+    package let found: String?
 
     package init(
       id: String, kind: String, user: String, device: String, state: String, outcome: String?,
@@ -30,27 +30,27 @@ public struct Explanation: Sendable, Equatable {
     }
   }
 
-  public let package: String
-  public let entity: String
-  public let key: String
+  package let package: String
+  package let entity: String
+  package let key: String
   /// Whether the package was withdrawn from the server: no device gets anything of it.
-  public let isWithdrawn: Bool
+  package let isWithdrawn: Bool
   /// One sentence for the operator.
-  public let verdict: String
+  package let verdict: String
   /// The last numbered transaction that changed the row.
-  public let version: Int64?
-  public let isDeleted: Bool
-  public let group: String?
+  package let version: Int64?
+  package let isDeleted: Bool
+  package let group: String?
   /// `claim:employee`; empty for everyone's.
-  public let rule: String?
+  package let rule: String?
   /// The values of the rule in canonical text.
-  public let place: String?
-  public let body: String?
-  public let rejectedReason: String?
+  package let place: String?
+  package let body: String?
+  package let rejectedReason: String?
   /// The last ones, newest first.
-  public let operations: [OperationLine]
+  package let operations: [OperationLine]
   /// What somebody may have meant where it is not there: keys, or names of entities.
-  public package(set) var similar: [String] = []
+  package var similar: [String] = []
 
   package init(
     package: String, entity: String, key: String, verdict: String, version: Int64?, isDeleted: Bool,

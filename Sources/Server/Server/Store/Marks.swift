@@ -1,9 +1,9 @@
 import FerryModel
 
 /// The moment before a reader of the business system asked.
-public struct Mark: Sendable, Hashable {
+package struct Mark: Sendable, Hashable {
   /// The clock.
-  public let version: Int64
+  package let version: Int64
   /// Counts what happens between two numbers of the clock.
   let moment: Int64
 

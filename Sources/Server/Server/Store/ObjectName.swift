@@ -1,18 +1,18 @@
 import FerryModel
 
 /// An object of the business system: its entity and business key.
-public struct ObjectName: Sendable, Hashable, Comparable, CustomStringConvertible {
-  public let entity: String
-  public let key: ObjectKey
+package struct ObjectName: Sendable, Hashable, Comparable, CustomStringConvertible {
+  package let entity: String
+  package let key: ObjectKey
 
-  public init(entity: String, key: ObjectKey) {
+  package init(entity: String, key: ObjectKey) {
     self.entity = entity
     self.key = key
   }
 
-  public static func < (left: ObjectName, right: ObjectName) -> Bool {
+  package static func < (left: ObjectName, right: ObjectName) -> Bool {
     (left.entity, left.key) < (right.entity, right.key)
   }
 
-  public var description: String { "\(entity) \(key)" }
+  package var description: String { "\(entity) \(key)" }
 }

@@ -1,4 +1,4 @@
-package import FerryWorld
+import FerryWorld
 
 /// A device of a user as it was last here, and what the operator decided about it.
 package struct RegisteredDevice: Sendable, Equatable {

@@ -2,9 +2,9 @@ import FerryJSON
 import FerryWire
 
 /// Why the server cannot do what was asked, with the cure.
-public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
+package struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
   /// Closed today; more may come.
-  public enum Code: String, Sendable, CaseIterable {
+  package enum Code: String, Sendable, CaseIterable {
     /// Another server works on the same folder. Stop it, or give this one a folder of its own.
     case folderInUse
     /// The folder cannot be made or written. Check its owner and rights.
@@ -76,18 +76,18 @@ public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
     case badRequest
   }
 
-  public let code: Code
-  public let message: String
+  package let code: Code
+  package let message: String
   /// What the reader can do.
-  public let hint: String
+  package let hint: String
   /// Whether the same may succeed later without anyone doing anything.
-  public let isTransient: Bool
+  package let isTransient: Bool
   /// When to come again, where that is known.
-  public let retryAfterSeconds: Int64?
+  package let retryAfterSeconds: Int64?
   /// With `deviceWiped`: what the device is to do.
   package var wipe: WipeOrder?
 
-  public init(
+  package init(
     _ code: Code, _ message: String, hint: String, isTransient: Bool = false,
     retryAfterSeconds: Int64? = nil
   ) {
@@ -98,7 +98,7 @@ public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
     self.retryAfterSeconds = retryAfterSeconds
   }
 
-  public var description: String { "\(message). \(hint)" }
+  package var description: String { "\(message). \(hint)" }
 
   /// The answer that has this error.
   package var body: [UInt8] {

@@ -2,33 +2,33 @@ import FerryModel
 
 /// What is otherwise in a database than a model says, and what it means for devices that have the
 /// model already.
-public struct ModelDifference: Sendable, Equatable {
+package struct ModelDifference: Sendable, Equatable {
   /// One thing that is otherwise, and what it means.
-  public struct Change: Sendable, Equatable, CustomStringConvertible {
+  package struct Change: Sendable, Equatable, CustomStringConvertible {
     /// A table, or `table.column`.
-    public let subject: String
+    package let subject: String
     /// A clause without a full stop.
-    public let what: String
+    package let what: String
     /// What follows from it, a sentence.
-    public let consequence: String
-    public let canGoOn: Bool
+    package let consequence: String
+    package let canGoOn: Bool
 
-    public var description: String { "\(subject): \(what). \(consequence)" }
+    package var description: String { "\(subject): \(what). \(consequence)" }
   }
 
-  public private(set) var changes: [Change] = []
+  package private(set) var changes: [Change] = []
 
   /// Whether devices of the model can go on as they are.
-  public var canGoOn: Bool { changes.allSatisfy(\.canGoOn) }
+  package var canGoOn: Bool { changes.allSatisfy(\.canGoOn) }
 
   /// Reads the schema of the database file first; the file is not changed.
-  public static func compare(
+  package static func compare(
     _ package: Package, withSQLite path: String
   ) throws(GeneratorError) -> ModelDifference {
     compare(package, with: try SchemaReader.read(path: path))
   }
 
-  public static func compare(_ package: Package, with schema: DatabaseSchema) -> ModelDifference {
+  package static func compare(_ package: Package, with schema: DatabaseSchema) -> ModelDifference {
     var difference = ModelDifference()
     let package = package.served
     for entity in package.entities where !entity.isOperation {

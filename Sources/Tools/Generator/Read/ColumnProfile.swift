@@ -2,35 +2,35 @@ import FerryModel
 import FerrySQLite
 
 /// What the values of one column are, whatever its declaration says.
-public struct ColumnProfile: Sendable, Equatable {
-  public private(set) var nulls: Int = 0
-  public private(set) var integers: Int = 0
-  public private(set) var reals: Int = 0
-  public private(set) var texts: Int = 0
-  public private(set) var blobs: Int = 0
-  public private(set) var smallest: Int64 = .max
-  public private(set) var largest: Int64 = .min
+package struct ColumnProfile: Sendable, Equatable {
+  package private(set) var nulls: Int = 0
+  package private(set) var integers: Int = 0
+  package private(set) var reals: Int = 0
+  package private(set) var texts: Int = 0
+  package private(set) var blobs: Int = 0
+  package private(set) var smallest: Int64 = .max
+  package private(set) var largest: Int64 = .min
   /// Numbers that no decimal of 38 digits holds.
-  public private(set) var unfitReals: Int = 0
+  package private(set) var unfitReals: Int = 0
   /// Integers that no double holds exactly.
-  public private(set) var longIntegers: Int = 0
+  package private(set) var longIntegers: Int = 0
   /// Of the numbers, and of the texts that are decimals: the most digits before the point, and behind.
-  public private(set) var digitsBefore: Int = 0
-  public private(set) var digitsBehind: Int = 0
-  public private(set) var tildes: Int = 0
-  public private(set) var longestText: Int = 0
-  public private(set) var forms: [TextForm: Int] = [:]
+  package private(set) var digitsBefore: Int = 0
+  package private(set) var digitsBehind: Int = 0
+  package private(set) var tildes: Int = 0
+  package private(set) var longestText: Int = 0
+  package private(set) var forms: [TextForm: Int] = [:]
 
   /// How a text could be read as something else.
-  public enum TextForm: Sendable, Hashable { case date, time, space, iso, integer, decimal }
+  package enum TextForm: Sendable, Hashable { case date, time, space, iso, integer, decimal }
 
-  public init() {}
+  package init() {}
 
-  public var values: Int { integers + reals + texts + blobs }
-  public var numbers: Int { integers + reals }
+  package var values: Int { integers + reals + texts + blobs }
+  package var numbers: Int { integers + reals }
 
   /// Counts one value of the column.
-  public mutating func add(_ value: SQLiteValue) {
+  package mutating func add(_ value: SQLiteValue) {
     switch value {
     case .null: nulls += 1
     case .integer(let number):
@@ -84,7 +84,7 @@ public struct ColumnProfile: Sendable, Equatable {
   func allTexts(are form: TextForm) -> Bool { texts > 0 && forms[form] == texts }
 
   /// Whether every value of the column is one of this type.
-  public func fits(_ type: AttributeType, stored: StoredForm?) -> Bool {
+  package func fits(_ type: AttributeType, stored: StoredForm?) -> Bool {
     guard blobs == 0 || type == .binary || type.isBig else { return false }
     let onlyTexts = numbers == 0
     switch type {

@@ -1,7 +1,7 @@
 import FerryModel
 
 /// The type of a column in a database that keeps its types, as a model has it.
-public enum KnownType: Sendable, Equatable {
+package enum KnownType: Sendable, Equatable {
   /// Limits are those of the column; nil where it sets none.
   case type(AttributeType, maxLength: Int?, precision: Int?, scale: Int?)
   /// No attribute can have it. `reason` is a clause without a full stop, `cure` a sentence.
@@ -9,15 +9,15 @@ public enum KnownType: Sendable, Equatable {
 }
 
 /// Which types of a model a column can have, in a database that keeps its types.
-public struct KeptTypes: Sendable, Equatable {
+package struct KeptTypes: Sendable, Equatable {
   /// The column and the type have the same values, or the type has more.
-  public var wholly: Set<AttributeType>
+  package var wholly: Set<AttributeType>
   /// Only some values are of the column and of the type.
-  public var partly: Set<AttributeType>
+  package var partly: Set<AttributeType>
   /// Of an array: what a list may be of; empty for other columns.
-  public var elements: Set<AttributeType>
+  package var elements: Set<AttributeType>
 
-  public init(
+  package init(
     wholly: Set<AttributeType>, partly: Set<AttributeType>, elements: Set<AttributeType> = []
   ) {
     self.wholly = wholly
@@ -38,7 +38,7 @@ public struct KeptTypes: Sendable, Equatable {
 
 extension DatabaseSchema {
   /// Tables and views in the order in which they are to be shown.
-  public init(inOrder tables: [Table], views: [String]) {
+  package init(inOrder tables: [Table], views: [String]) {
     self.init(tables: tables, views: views)
   }
 }
@@ -46,7 +46,7 @@ extension DatabaseSchema {
 extension DatabaseSchema.Table {
   /// A table of another database than SQLite. `countedKey` is the one key column to which the
   /// database gives values; nil where there is none.
-  public init(
+  package init(
     named name: String, columns: [DatabaseSchema.Column], primaryKey: [String],
     countedKey: String?, uniqueKeys: [[String]], foreignKeys: [DatabaseSchema.ForeignKey],
     triggers: [String], hasChecks: Bool, comment: String? = nil
@@ -60,7 +60,7 @@ extension DatabaseSchema.Table {
 
 extension DatabaseSchema.Column {
   /// A column of another database than SQLite.
-  public init(
+  package init(
     named name: String, declaredType: String, isNotNull: Bool, hasDefault: Bool,
     isGenerated: Bool, known: KnownType, kept: KeptTypes? = nil,
     remark: DatabaseSchema.Remark? = nil,
@@ -75,7 +75,7 @@ extension DatabaseSchema.Column {
 
 extension DatabaseSchema.ForeignKey {
   /// From columns of one table to a key of another, in the same order.
-  public init(from columns: [String], to target: String, _ targetColumns: [String]) {
+  package init(from columns: [String], to target: String, _ targetColumns: [String]) {
     self.init(columns: columns, target: target, targetColumns: targetColumns)
   }
 }

@@ -1,9 +1,9 @@
 import FerrySQLite
 
 /// Reads the schema of a SQLite database and looks at every value once; changes nothing.
-public enum SchemaReader {
+package enum SchemaReader {
   /// Opens the file read-only. The cost is one scan of every table.
-  public static func read(path: String) throws(GeneratorError) -> DatabaseSchema {
+  package static func read(path: String) throws(GeneratorError) -> DatabaseSchema {
     try TextFile.requireNoFolder(path)
     do {
       let connection = try Connection(path: path, mode: .readOnly)

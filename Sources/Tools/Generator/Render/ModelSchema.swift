@@ -2,9 +2,9 @@ import FerryJSON
 import FerryModel
 
 /// The JSON Schema of model files, for editors; made from the same lists that the reader uses.
-public enum ModelSchema {
+package enum ModelSchema {
   /// The text of `model.schema.json`.
-  public static let text: String = {
+  package static let text: String = {
     var lines = [
       "{",
       "  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",",

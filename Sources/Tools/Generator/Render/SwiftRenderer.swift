@@ -4,9 +4,9 @@ import FerryModel
 ///
 /// Ferry's types are written with their module, so that an app may have its own `ObjectRecord` or
 /// `Entity`; every type is `nonisolated`, so that it is the same under any default isolation.
-public enum SwiftRenderer {
+package enum SwiftRenderer {
   /// All of it in one text. `file` is where the model came from, for the comment at the top.
-  public static func render(_ package: Package, from file: String) -> String {
+  package static func render(_ package: Package, from file: String) -> String {
     let parts =
       [head(file, hasDecimals(package) || package.entities.contains(where: hasDecimals))]
       + packageParts(package) + package.entities.map { EntityRenderer(package, $0).text }
@@ -14,12 +14,12 @@ public enum SwiftRenderer {
   }
 
   /// The package's own part of it, without the entities.
-  public static func renderPackage(_ package: Package, from file: String) -> String {
+  package static func renderPackage(_ package: Package, from file: String) -> String {
     text([head(file, hasDecimals(package))] + packageParts(package))
   }
 
   /// One entity's part of it.
-  public static func render(
+  package static func render(
     _ entity: Entity, of package: Package, from file: String
   ) -> String {
     text([head(file, hasDecimals(entity)), EntityRenderer(package, entity).text])

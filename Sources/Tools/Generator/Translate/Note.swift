@@ -1,7 +1,7 @@
 /// Something that the author of a model should know of how it came from a database.
-public struct Note: Sendable, Hashable, CustomStringConvertible {
+package struct Note: Sendable, Hashable, CustomStringConvertible {
   /// What happened to the table or column on the way into the model.
-  public enum Kind: String, Sendable, Hashable, CaseIterable {
+  package enum Kind: String, Sendable, Hashable, CaseIterable {
     /// It is in the database and not in the model.
     case leftOut
     /// It is in the model in another form than the database declares.
@@ -12,20 +12,20 @@ public struct Note: Sendable, Hashable, CustomStringConvertible {
     case told
   }
 
-  public let kind: Kind
+  package let kind: Kind
   /// A table, or `table.column`.
-  public let subject: String
+  package let subject: String
   /// A clause without a full stop.
-  public let what: String
+  package let what: String
   /// A sentence.
-  public let cure: String
+  package let cure: String
 
-  public init(_ kind: Kind, _ subject: String, _ what: String, cure: String) {
+  package init(_ kind: Kind, _ subject: String, _ what: String, cure: String) {
     self.kind = kind
     self.subject = subject
     self.what = what
     self.cure = cure
   }
 
-  public var description: String { "\(subject): \(what). \(cure)" }
+  package var description: String { "\(subject): \(what). \(cure)" }
 }

@@ -1,28 +1,28 @@
 import FerryModel
 
 /// A model that came from a database, and what its author should know of it.
-public struct Translation: Sendable, Equatable {
-  public let package: Package
+package struct Translation: Sendable, Equatable {
+  package let package: Package
   /// What was left out first, then what was changed, then the rest; each in the order of the tables.
-  public let notes: [Note]
+  package let notes: [Note]
 
-  public func notes(_ kind: Note.Kind) -> [Note] { notes.filter { $0.kind == kind } }
+  package func notes(_ kind: Note.Kind) -> [Note] { notes.filter { $0.kind == kind } }
 }
 
 /// What the author asks for beyond what the database says.
-public struct TranslationOptions: Sendable {
+package struct TranslationOptions: Sendable {
   /// An identifier; made one if it is not.
-  public var name: String
-  public var version: String
-  public var partitions: [PartitionRequest]
-  public var groups: [GroupRequest]
-  public var entities: [EntityRequest]
+  package var name: String
+  package var version: String
+  package var partitions: [PartitionRequest]
+  package var groups: [GroupRequest]
+  package var entities: [EntityRequest]
   /// Which tables without a partition rule everyone may write. None if not given: devices read them.
-  public var writable: Chosen
+  package var writable: Chosen
   /// Which columns with names of secrets devices get, each as `Table.Column`. None if not given.
-  public var kept: Chosen
+  package var kept: Chosen
 
-  public init(
+  package init(
     name: String, version: String = "1.0", partitions: [PartitionRequest] = [],
     groups: [GroupRequest] = [], entities: [EntityRequest] = [], writable: Chosen = .these([]),
     kept: Chosen = .these([])
@@ -37,13 +37,13 @@ public struct TranslationOptions: Sendable {
   }
 
   /// What the author opens by name.
-  public enum Chosen: Sendable, Equatable {
+  package enum Chosen: Sendable, Equatable {
     case all
     /// Compared without regard to case, as SQLite does with names.
     case these([String])
 
     /// `Table,Table`, each option's value; `all` alone means all.
-    public init(_ texts: [String]) {
+    package init(_ texts: [String]) {
       let names = texts.flatMap { $0.split(separator: ",").map(String.init) }
       self = names == ["all"] ? .all : .these(names)
     }
@@ -58,11 +58,11 @@ public struct TranslationOptions: Sendable {
 }
 
 /// `Booking=Bookings`: the entity's name, where the table's does not read well in Swift.
-public struct EntityRequest: Sendable, Equatable {
-  public let name: String
-  public let table: String
+package struct EntityRequest: Sendable, Equatable {
+  package let name: String
+  package let table: String
 
-  public init(_ text: String) throws(GeneratorError) {
+  package init(_ text: String) throws(GeneratorError) {
     let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, ReservedName.isIdentifier(String(parts[0])), !parts[1].isEmpty else {
       throw GeneratorError(
@@ -78,13 +78,13 @@ public struct EntityRequest: Sendable, Equatable {
 }
 
 /// `Orders=EmployeeID:claim:employee,Region:open`.
-public struct PartitionRequest: Sendable, Equatable {
+package struct PartitionRequest: Sendable, Equatable {
   /// A table or an entity.
-  public let entity: String
+  package let entity: String
   /// Each a column or an attribute.
-  public let columns: [(name: String, source: PartitionSource)]
+  package let columns: [(name: String, source: PartitionSource)]
 
-  public init(_ text: String) throws(GeneratorError) {
+  package init(_ text: String) throws(GeneratorError) {
     let wrong = GeneratorError(
       "\"\(text)\" is not a partition rule",
       hint: "Write Entity=Column:claim:<name>, or Entity=Column:open; several columns with commas.")
@@ -103,19 +103,19 @@ public struct PartitionRequest: Sendable, Equatable {
     guard !entity.isEmpty else { throw wrong }
   }
 
-  public static func == (left: PartitionRequest, right: PartitionRequest) -> Bool {
+  package static func == (left: PartitionRequest, right: PartitionRequest) -> Bool {
     left.entity == right.entity && left.columns.map(\.name) == right.columns.map(\.name)
       && left.columns.map(\.source) == right.columns.map(\.source)
   }
 }
 
 /// `stock=Products,Suppliers`.
-public struct GroupRequest: Sendable, Equatable {
-  public let name: String
+package struct GroupRequest: Sendable, Equatable {
+  package let name: String
   /// Each a table or an entity.
-  public let entities: [String]
+  package let entities: [String]
 
-  public init(_ text: String) throws(GeneratorError) {
+  package init(_ text: String) throws(GeneratorError) {
     let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, ReservedName.isIdentifier(String(parts[0])), !parts[1].isEmpty else {
       throw GeneratorError(

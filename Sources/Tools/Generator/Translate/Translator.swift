@@ -1,7 +1,7 @@
 import FerryModel
 
 /// Makes a model from the schema of a database. The same schema and values give the same model.
-public struct Translator {
+package struct Translator {
   let schema: DatabaseSchema
   let options: TranslationOptions
   var notes: [Note] = []
@@ -40,7 +40,7 @@ public struct Translator {
   }
 
   /// Decides names, types, keys and groups; throws when no table can be taken.
-  public static func translate(
+  package static func translate(
     _ schema: DatabaseSchema, options: TranslationOptions
   ) throws(GeneratorError) -> Translation {
     var translator = Translator(schema: schema, options: options)
