@@ -111,7 +111,8 @@ public enum ReservedName {
   private static let queryParameters: Set<String> = ["Ferry", "database", "paths", "skip", "take"]
 
   private static let listedMembers: Set<String> = [
-    "Ferry", "allCases", "converted", "description", "hash", "hashValue", "isStructured",
+    "Ferry", "allCases", "attributeDefault", "converted", "description", "hash", "hashValue",
+    "isStructured",
     "rawValue", "value",
   ]
 

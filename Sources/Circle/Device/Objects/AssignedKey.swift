@@ -23,7 +23,17 @@ public struct AssignedKey<Key: AttributeConvertible & Hashable & CustomStringCon
   /// A key that is known, for example from a link.
   public init(_ key: Key) { value = key.value }
 
-  public init(value: AttributeValue) { self.value = value }
+  package init(value: AttributeValue) { self.value = value }
+
+  public init?(attributeValue: AttributeValue) {
+    switch attributeValue {
+    case .integer, .text: value = attributeValue
+    default: return nil
+    }
+  }
+
+  /// A key that the business system has not assigned.
+  public static var attributeDefault: Self { Self(value: .null) }
 
   public static func converted(_ value: AttributeValue) -> Self? {
     value.isNull ? Self(value: value) : Key.converted(value).map { Self($0) }

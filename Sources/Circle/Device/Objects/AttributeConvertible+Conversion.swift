@@ -67,7 +67,7 @@ extension String {
     case .text(let text): text
     case .integer, .double:
       (AttributeType.decimal.canonical(value) ?? AttributeType.string.canonical(value))
-        .map(String.init(value:))
+        .flatMap { String(attributeValue: $0) }
     case .boolean, .bytes: nil
     }
   }

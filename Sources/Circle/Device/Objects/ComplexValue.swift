@@ -10,7 +10,11 @@ public protocol ComplexValue: AttributeElement, Hashable {
 extension ComplexValue {
   public static var isStructured: Bool { true }
   public var value: AttributeValue { .text(parts.text) }
-  public init(value: AttributeValue) { self.init(parts: ComplexParts(text: String(value: value))) }
+  public static var attributeDefault: Self { Self(parts: ComplexParts()) }
+  public init?(attributeValue: AttributeValue) {
+    guard case .text(let text) = attributeValue else { return nil }
+    self.init(parts: ComplexParts(text: text))
+  }
 }
 
 /// The parts of a complex value by name, for conversion to and from the stored JSON.

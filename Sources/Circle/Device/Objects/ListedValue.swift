@@ -18,7 +18,11 @@ extension ListedValue {
   public init(rawValue: RawValue) { self.init(rawValue) }
 
   public var value: AttributeValue { rawValue.value }
-  public init(value: AttributeValue) { self.init(RawValue(value: value)) }
+  public static var attributeDefault: Self { Self(RawValue.attributeDefault) }
+  public init?(attributeValue: AttributeValue) {
+    guard let raw = RawValue(attributeValue: attributeValue) else { return nil }
+    self.init(raw)
+  }
   public static func converted(_ value: AttributeValue) -> Self? {
     RawValue.converted(value).map { Self($0) }
   }
