@@ -38,16 +38,16 @@ public enum TravelDesk {
   @discardableResult public static func book(
     _ passenger: String, seats: Int64 = 1, in database: FerryDatabase
   ) async throws(FerryError) -> Booking {
-    try await booking(passenger, seats, database).save()
+    try await database.save(booking(passenger, seats, database))
   }
 
   /// A draft that waits until the user sends it.
   public static func draft(
     _ passenger: String, in database: FerryDatabase
   ) async throws(FerryError) -> Booking {
-    var draft = try await booking(passenger, 1, database).save(.later)
+    var draft = try await database.save(booking(passenger, 1, database), submitting: .later)
     draft.seats = 2
-    return try await draft.save(.later)
+    return try await database.save(draft, submitting: .later)
   }
 
   /// A refusal that is corrected, and a conflict: until the events end with the database.
@@ -57,10 +57,10 @@ public enum TravelDesk {
         var booking = try await reference.as(Booking.self, in: database)
       else { continue }
       if refusal.conflict != nil {
-        try await booking.cancel()  // takes what the others wrote; save() keeps what is here
+        try await database.cancel(booking)  // takes what the others wrote; save keeps what is here
       } else if booking.seats > 1 {
         booking.seats = 1
-        try await booking.save()
+        try await database.save(booking)
       }
     }
   }
@@ -78,14 +78,16 @@ public enum TravelDesk {
     try await database.transaction { () throws(FerryError) in
       for passenger in passengers {
         var booking = booking(passenger, 1, database)
-        try booking.save()
+        try database.save(&booking)
       }
     }
   }
 
   /// How a change ended, for the screen from which it was sent.
-  public static func result(of booking: Booking) async throws(FerryError) -> String {
-    switch try await booking.outcome(within: .seconds(30)) {
+  public static func result(
+    of booking: Booking, in database: FerryDatabase
+  ) async throws(FerryError) -> String {
+    switch try await database.outcome(of: booking, within: .seconds(30)) {
     case .accepted(let booked): "booked as \(booked?.bookingID.description ?? "deleted")"
     case .refused(let refusal): refusal.message
     default: "no answer yet"

@@ -33,6 +33,7 @@ struct BookingList: View {
 }
 
 struct BookingForm: View {
+  let database: FerryDatabase
   @State var booking: Booking
   @State var problem: String?
 
@@ -45,9 +46,10 @@ struct BookingForm: View {
 
   func save(_ submitting: Submitting) async {
     do {
-      booking = try await booking.save(submitting)
+      booking = try await database.save(booking, submitting: submitting)
       guard submitting == .now else { return }
-      if case .refused(let refusal) = try await booking.outcome(within: .seconds(30)) {
+      if case .refused(let refusal) = try await database.outcome(of: booking, within: .seconds(30))
+      {
         problem = refusal.message
       }
     } catch { problem = "\(error)" }
@@ -73,14 +75,15 @@ struct BookingDetails: View {
 }
 
 struct ConflictView: View {
+  let database: FerryDatabase
   @State var booking: Booking
   let conflict: Conflict
 
   var body: some View {
     Text("\(conflict.attribute) was changed by somebody else to \(conflict.theirs.shown)")
-    Button("Keep mine") { Task { booking = try await booking.save() } }
+    Button("Keep mine") { Task { booking = try await database.save(booking) } }
     Button("Take theirs") {
-      Task { if let theirs = try await booking.cancel() { booking = theirs } }
+      Task { if let theirs = try await database.cancel(booking) { booking = theirs } }
     }
   }
 }

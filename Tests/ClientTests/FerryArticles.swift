@@ -15,18 +15,18 @@ enum FerryArticles {
 
   static func book(in database: FerryDatabase) async throws {
     // GUIDE begins
-    let booking = try await Booking(
-      agencyID: "A07", flightID: 318, passenger: "Grace", cabin: .economy, seats: 1, in: database
-    ).save()
+    let booking = Booking(
+      agencyID: "A07", flightID: 318, passenger: "Grace", cabin: .economy, seats: 1, in: database)
+    let saved = try await database.save(booking)
     let mine = try await Booking.find(Booking.Attributes.agencyID == "A07", in: database)
     // GUIDE ends
-    _ = (booking, mine)
+    _ = (saved, mine)
   }
 
   struct Saving {
     // GUIDE begins
-    func saved(_ booking: Booking) async throws -> Booking {
-      try await booking.save()
+    func saved(_ booking: Booking, in database: FerryDatabase) async throws -> Booking {
+      try await database.save(booking)
     }
     // GUIDE ends
   }

@@ -108,10 +108,10 @@ enum QueriesGuide {
     return bookings
   }
 
-  static func answer(_ draft: Booking) async throws(FerryError) {
+  static func answer(_ draft: Booking, in database: FerryDatabase) async throws(FerryError) {
     // GUIDE begins
-    let booking = try await draft.save()
-    switch try await booking.outcome(within: .seconds(30)) {
+    let booking = try await database.save(draft)
+    switch try await database.outcome(of: booking, within: .seconds(30)) {
     case .accepted(let booking): print("booked as", booking?.bookingID ?? 0)
     case .refused(let refusal): print("refused:", refusal.message)
     case .unknown, .stillWaiting, .cancelled: print("no answer to show")
@@ -119,15 +119,15 @@ enum QueriesGuide {
     // GUIDE ends
   }
 
-  static func answers(_ saved: Booking) async throws(FerryError) {
+  static func answers(_ saved: Booking, in database: FerryDatabase) async throws(FerryError) {
     var booking = saved
     // GUIDE begins
     booking.seats = 2
-    booking = try await booking.save(.later)
-    let seats = try booking.submitPending()
+    booking = try await database.save(booking, submitting: .later)
+    let seats = try database.submit(&booking)
     booking.cabin = .business
-    booking = try await booking.save(.later)
-    let cabin = try booking.submitPending()
+    booking = try await database.save(booking, submitting: .later)
+    let cabin = try database.submit(&booking)
     for submission in [seats, cabin] {
       if case .refused(_, let reasons) = try await submission.outcome(within: .seconds(30)) {
         print("refused:", reasons.map(\.message))

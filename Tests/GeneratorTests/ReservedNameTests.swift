@@ -96,6 +96,7 @@ struct ReservedNameTests {
     arguments: [
       "id", "description", "hash", "database", "pending", "count", "entity", "key", "value", "name",
       "find", "load", "query", "changes", "matches", "skip", "take", "debug", "state", "owner",
+      "cancel", "outcome", "refreshed", "refusal", "submit",
     ])
   func free(_ name: String) { #expect(ReservedName.clashOfMember(name) == nil) }
 }

@@ -39,7 +39,7 @@ extension FerryDatabase {
     get throws {
       let database = sample
       var draft = Booking(agencyID: "A07", flightID: 318, passenger: "Linus", in: database)
-      try draft.save()
+      try database.save(&draft)
       return database
     }
   }

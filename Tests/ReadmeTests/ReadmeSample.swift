@@ -16,11 +16,11 @@ func book(
   flight: Int64, for passenger: String, in database: FerryDatabase
 ) async throws -> Booking {
   let booking = Booking(agencyID: "A07", flightID: flight, passenger: passenger, in: database)
-  return try await booking.save()  // visible now, and sent as soon as there is a network
+  return try await database.save(booking)  // visible now; sent as soon as there is a network
 }
 
-func result(of booking: Booking) async throws -> String {
-  switch try await booking.outcome(within: .seconds(30)) {
+func result(of booking: Booking, in database: FerryDatabase) async throws -> String {
+  switch try await database.outcome(of: booking, within: .seconds(30)) {
   case .accepted(let booked): "booked as \(booked?.bookingID ?? 0)"
   case .refused(let refusal): "refused: \(refusal.message)"  // the change is kept
   default: "no answer yet"

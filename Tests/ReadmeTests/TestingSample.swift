@@ -12,8 +12,8 @@ import Testing
   let booking = try await book(flight: 318, for: "Grace Hopper", in: database)
   try await database.synchronize(awaitingAnswers: true)  // returns when the answers have arrived
 
-  #expect(try await booking.refusal()?.code == 409)
-  #expect(try await result(of: booking) == "refused: The flight is full.")
+  #expect(try await database.refusal(of: booking)?.code == 409)
+  #expect(try await result(of: booking, in: database) == "refused: The flight is full.")
   await server.stop()
 }
 // README ends

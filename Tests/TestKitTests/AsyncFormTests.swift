@@ -53,33 +53,34 @@ struct AsyncFormTests {
   @Test("A draft is submitted, accepted, and returned as the business system made it")
   func accepted() async throws {
     let draft = try draft("Ben")
-    await #expect { try await draft.outcome(within: .seconds(600)) } throws: {
+    await #expect { try await database.outcome(of: draft, within: .seconds(600)) } throws: {
       ($0 as? FerryError)?.code == .notSubmitted
     }
     #expect(server.rows(of: Customer.self).count == 1)
-    let sent = try await draft.submit()
+    let sent = try await database.submit(draft)
     #expect(sent.isPending)
-    guard case .accepted(let made?) = try await sent.outcome(within: .seconds(600)) else {
+    guard case .accepted(let made?) = try await database.outcome(of: sent, within: .seconds(600))
+    else {
       Issue.record("not accepted")
       return
     }
     #expect(made.id == 2 && !made.isPending)
-    #expect(try await draft.refreshed().id == 2)
+    #expect(try await database.refresh(draft).id == 2)
     // Nothing is pending any more: the same call changes nothing.
-    #expect(try await made.submit() == made)
+    #expect(try await database.submit(made) == made)
     await server.stop()
   }
 
   @Test("A new object is neither submitted nor refreshed; the error says what to call first")
   func unsaved() async throws {
     let new = Trade.customer("Ben", in: database)
-    await #expect { try await new.submit() } throws: {
+    await #expect { try await database.submit(new) } throws: {
       ($0 as? FerryError)?.code == .objectNotSaved
     }
-    await #expect { try await new.refreshed() } throws: {
+    await #expect { try await database.refresh(new) } throws: {
       ($0 as? FerryError)?.code == .objectNotFound
     }
-    #expect(try await new.cancel() == nil)
+    #expect(try await database.cancel(new) == nil)
     await server.stop()
   }
 
@@ -89,18 +90,19 @@ struct AsyncFormTests {
     var ada = try #require(try await Customer.first(in: database))
     ada.name = "Eve"
     try ada.update()
-    let sent = try await ada.submit()
+    let sent = try await database.submit(ada)
     let refusal = Ferry.Refusal(code: 409, message: "Names do not change.")
-    guard case .refused(refusal) = try await sent.outcome(within: .seconds(600)) else {
+    guard case .refused(refusal) = try await database.outcome(of: sent, within: .seconds(600))
+    else {
       Issue.record("not refused")
       return
     }
-    #expect(try await sent.refusal() == refusal)
-    let cancelled = try #require(try await sent.cancel())
+    #expect(try await database.refusal(of: sent) == refusal)
+    let cancelled = try #require(try await database.cancel(sent))
     #expect(cancelled.name == "Ada" && !cancelled.isPending)
-    #expect(try await cancelled.refusal() == nil)
+    #expect(try await database.refusal(of: cancelled) == nil)
     // The create of a new object leaves nothing.
-    #expect(try await draft("Ben").cancel() == nil)
+    #expect(try await database.cancel(draft("Ben")) == nil)
     #expect(try await Customer.find(in: database).count == 1)
     await server.stop()
   }
@@ -111,7 +113,10 @@ struct AsyncFormTests {
     try await server.change(ada, ["name": "Anna"])
     ada.name = "Eve"
     try ada.update()
-    guard case .refused(let refusal) = try await ada.submit().outcome(within: .seconds(600)) else {
+    guard
+      case .refused(let refusal) = try await database.outcome(
+        of: database.submit(ada), within: .seconds(600))
+    else {
       Issue.record("not refused")
       return
     }
@@ -119,20 +124,20 @@ struct AsyncFormTests {
       refusal.conflict == Conflict(attribute: "name", mine: .text("Eve"), theirs: .text("Anna")))
     #expect(refusal.code == 412 && refusal.attribute == "name")
     // Take theirs.
-    #expect(try await ada.cancel()?.name == "Anna")
+    #expect(try await database.cancel(ada)?.name == "Anna")
     await server.stop()
   }
 
   @Test("A limit that ends is a result: the change waits, and the next call has the answer")
   func stillWaiting() async throws {
     server.holdReplays()
-    let sent = try await draft("Ben").submit()
-    guard case .stillWaiting = try await sent.outcome(within: .milliseconds(1)) else {
+    let sent = try await database.submit(draft("Ben"))
+    guard case .stillWaiting = try await database.outcome(of: sent, within: .milliseconds(1)) else {
       Issue.record("answered")
       return
     }
     server.releaseReplays()
-    guard case .accepted = try await sent.outcome(within: .seconds(600)) else {
+    guard case .accepted = try await database.outcome(of: sent, within: .seconds(600)) else {
       Issue.record("not accepted")
       return
     }
@@ -141,11 +146,14 @@ struct AsyncFormTests {
 
   /// An actor of the app, which calls Ferry and does other work.
   private actor Desk {
+    private let database: FerryDatabase
     private(set) var steps: [String] = []
+
+    init(_ database: FerryDatabase) { self.database = database }
 
     func submit(_ draft: Trade.Customer) async throws {
       steps.append("begun")
-      try await draft.submit()
+      try await database.submit(draft)
       steps.append("ended")
     }
     func note(_ step: String) { steps.append(step) }
@@ -169,7 +177,7 @@ struct AsyncFormTests {
         continuation.resume()
       }.start()
     }
-    let desk = Desk()
+    let desk = Desk(database)
     let submit = Task { try await desk.submit(draft) }
     while await desk.steps.isEmpty { await Task.yield() }
     await desk.note("other work")
@@ -191,7 +199,7 @@ struct AsyncFormTests {
       do throws(FerryError) { _ = try await Trade.Customer.find(in: database) } catch {
         code = error.code
       }
-      return (code, try await draft.submit().isPending)
+      return (code, try await database.submit(draft).isPending)
     }
     let (code, isPending) = try await task.value
     #expect(code == .cancelled)

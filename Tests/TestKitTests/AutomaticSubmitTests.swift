@@ -30,15 +30,18 @@ struct AutomaticSubmitTests {
   @Test("A create, an update and a delete reach the business system, and nobody submits")
   func alone() async throws {
     guard
-      case .accepted(var ben?) = try await Trade.customer("Ben", in: database).save()
-        .outcome(within: .seconds(600))
+      case .accepted(var ben?) = try await database.outcome(
+        of: database.save(Trade.customer("Ben", in: database)), within: .seconds(600))
     else {
       Issue.record("not accepted")
       return
     }
     #expect(try names == ["Ada", "Ben"])
     ben.name = "Benno"
-    guard case .accepted(let benno?) = try await ben.save().outcome(within: .seconds(600)) else {
+    guard
+      case .accepted(let benno?) = try await database.outcome(
+        of: database.save(ben), within: .seconds(600))
+    else {
       Issue.record("not accepted")
       return
     }
@@ -68,16 +71,16 @@ struct AutomaticSubmitTests {
     try await database.synchronize(awaitingAnswers: true)
     #expect(try names == ["Ada"])
     #expect(try drafts() == 2)
-    try await ben.submit()
+    try await database.submit(ben)
     try await cy.save()
     try await database.synchronize(awaitingAnswers: true)
     #expect(try names == ["Ada", "Ben", "Cy"])
-    let made = try await ben.refreshed()
+    let made = try await database.refresh(ben)
     try await made.delete(.later)
     try await database.synchronize(awaitingAnswers: true)
     #expect(try names.contains("Ben"))
     let deleted = try #require(try Customer.getPendingObjects(in: database).first)
-    try await deleted.submit()
+    try await database.submit(deleted)
     try await database.synchronize(awaitingAnswers: true)
     #expect(try names == ["Ada", "Cy"])
     await server.stop()
@@ -194,7 +197,7 @@ struct AutomaticSubmitTests {
     _ = try await first
     let saved = try await second.save()
     #expect(saved.name == "Benno")
-    #expect(try await form.refreshed() == saved)
+    #expect(try await database.refresh(form) == saved)
     #expect(try await Customer.count(in: database) == 2)
     try await database.synchronize(awaitingAnswers: true)
     #expect(try names == ["Ada", "Benno"])
@@ -209,7 +212,7 @@ struct AutomaticSubmitTests {
   func withdrawn() async throws {
     let form = Trade.customer("Ben", in: database)
     let draft = try await form.save(.later)
-    #expect(try await draft.cancel() == nil)
+    #expect(try await database.cancel(draft) == nil)
     _ = try await form.save()
     try await database.synchronize(awaitingAnswers: true)
     #expect(try names == ["Ada", "Ben"])
@@ -220,14 +223,17 @@ struct AutomaticSubmitTests {
   func corrected() async throws {
     server.refuse(Customer.self, code: 422, "too long") { try ($0["name"] as String).count > 3 }
     var made = try await Trade.customer("Benedict", in: database).save()
-    guard case .refused(let refusal) = try await made.outcome(within: .seconds(600)) else {
+    guard case .refused(let refusal) = try await database.outcome(of: made, within: .seconds(600))
+    else {
       Issue.record("not refused")
       return
     }
     #expect(refusal.message == "too long")
-    made = try await made.refreshed()
+    made = try await database.refresh(made)
     made.name = "Ben"
-    guard case .accepted = try await made.save().outcome(within: .seconds(600)) else {
+    guard
+      case .accepted = try await database.outcome(of: database.save(made), within: .seconds(600))
+    else {
       Issue.record("not accepted")
       return
     }

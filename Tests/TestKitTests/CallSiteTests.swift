@@ -34,7 +34,7 @@ struct CallSiteTests {
     #expect("\(booking.bookingID)" == "new" && booking.bookingID.assigned == nil)
     for try await bookings in Booking.live(in: database) where bookings.count == 1 { break }
     try await database.synchronize(awaitingAnswers: true)
-    #expect(try await TravelDesk.result(of: booking) == "booked as 1")
+    #expect(try await TravelDesk.result(of: booking, in: database) == "booked as 1")
     let now = try #require(try await Booking.find(1, in: database))
     #expect(now.bookingID == 1 && now.bookingID.assigned == 1)
     await server.stop()
@@ -80,7 +80,7 @@ struct CallSiteTests {
     server.refuse(Booking.self, code: 422, "one seat is left") { try ($0["seats"] as Int) > 1 }
     let database = database
     let follower = Task { try await TravelDesk.follow(database) }
-    try await draft.submit()
+    try await database.submit(draft)
     try await database.synchronize(awaitingAnswers: true)
     for try await found in Booking.live(where: Booking.Attributes.seats > 1, in: database)
     where found.isEmpty { break }

@@ -132,7 +132,7 @@ struct CorrectionTests {
   func absent() async throws {
     let id = try await refused()
     try await decide(id, .release, city: "Pisa")
-    try await order().cancel()
+    try await database.cancel(order())
     try await synchronize()
     #expect(try await correction(of: id).state == .absent)
     #expect(try cities == ["Bonn"])

@@ -45,14 +45,16 @@ struct RefusedTransactionTests {
     let expected = Refusal(
       code: 424, message: "The new Order of the same transaction was refused: no")
     for customer in [ben, cy] {
-      guard case .refused(let refusal) = try await customer.outcome(within: .seconds(600)) else {
+      guard
+        case .refused(let refusal) = try await database.outcome(of: customer, within: .seconds(600))
+      else {
         Issue.record("not refused")
         continue
       }
       #expect(refusal == expected)
-      #expect(try await customer.refusal() == expected)
+      #expect(try await database.refusal(of: customer) == expected)
     }
-    #expect(try await order.refusal()?.message == "no")
+    #expect(try await database.refusal(of: order)?.message == "no")
     #expect(try names == ["Ada"])
     await server.stop()
   }
@@ -61,8 +63,10 @@ struct RefusedTransactionTests {
   func sentAgain() async throws {
     for isDeleted in [false, true] {
       let (ben, _, order) = try await refused()
-      if isDeleted { try await order.delete() } else { try await order.cancel() }
-      guard case .accepted(let accepted?) = try await ben.outcome(within: .seconds(600)) else {
+      if isDeleted { try await order.delete() } else { try await database.cancel(order) }
+      guard
+        case .accepted(let accepted?) = try await database.outcome(of: ben, within: .seconds(600))
+      else {
         Issue.record("not accepted")
         continue
       }
@@ -90,13 +94,14 @@ struct RefusedTransactionTests {
       try order.create()
     }
     try await database.synchronize(awaitingAnswers: true)
-    guard case .refused(let refusal) = try await gus.outcome(within: .seconds(600)) else {
+    guard case .refused(let refusal) = try await database.outcome(of: gus, within: .seconds(600))
+    else {
       Issue.record("not refused")
       return
     }
     #expect(refusal.message == "The new Order of the same transaction was refused: no")
     let order = try #require(try Order.findAll(in: database).first { $0.city == "Rome" })
-    try await order.cancel()
+    try await database.cancel(order)
     try await database.synchronize(awaitingAnswers: true)
     #expect(try names == ["Ada"])
     await server.stop()
@@ -108,10 +113,10 @@ struct RefusedTransactionTests {
     var changed = ben
     changed.name = "Benno"
     let draft = try await changed.save(.later)
-    try await order.cancel()
+    try await database.cancel(order)
     try await database.synchronize(awaitingAnswers: true)
     #expect(try names == ["Ada"])
-    try await draft.submit()
+    try await database.submit(draft)
     try await database.synchronize(awaitingAnswers: true)
     #expect(try names == ["Ada", "Benno", "Cy"])
     await server.stop()
@@ -128,7 +133,7 @@ struct RefusedTransactionTests {
     }
     try await database.synchronize()
     let order = try #require(try Order.findAll(in: database).first { $0.city == "Rome" })
-    try await order.cancel()
+    try await database.cancel(order)
     server.releaseReplays()
     try await database.synchronize(awaitingAnswers: true)
     #expect(try names == ["Ada", "Ben"])

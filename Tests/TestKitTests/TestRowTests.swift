@@ -152,7 +152,7 @@ struct TestRowTests {
     let database = try await server.database(user: "nancy")
     let part = try await Part(record: ObjectRecord(Part.entity, in: database)).save()
     try await database.synchronize(awaitingAnswers: true)
-    let refusal = try #require(try await part.refusal())
+    let refusal = try #require(try await database.refusal(of: part))
     #expect(refusal.code == 500)
     #expect(refusal.message.contains("TestRowTests.swift:\(line)"))
     #expect(refusal.message.contains("Part has no attribute stat"))

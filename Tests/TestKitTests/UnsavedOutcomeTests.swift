@@ -16,7 +16,7 @@ struct UnsavedOutcomeTests {
   /// The hint of the error.
   private func refused(_ customer: Customer) async -> String? {
     let error = await #expect(throws: FerryError.self) {
-      try await customer.outcome(within: .seconds(600))
+      try await database.outcome(of: customer, within: .seconds(600))
     }
     #expect(error?.code == .notSubmitted)
     return error?.hint
@@ -25,17 +25,17 @@ struct UnsavedOutcomeTests {
   @Test("A copy that was edited and not saved has no outcome, whatever became of the save before")
   func edited() async throws {
     var ben = try await Trade.customer("Ben", in: database).save()
-    guard case .accepted = try await ben.outcome(within: .seconds(600)) else {
+    guard case .accepted = try await database.outcome(of: ben, within: .seconds(600)) else {
       Issue.record("not accepted")
       return
     }
-    ben = try await ben.refreshed()
+    ben = try await database.refresh(ben)
     ben.name = "Benno"
     #expect(await refused(ben) == "Call save first, or ask the object that was saved.")
     var draft = try await ben.save(.later)
     #expect(await refused(draft) == "Call submit first.")
-    guard let cancelled = try await draft.cancel(),
-      case .cancelled = try await cancelled.outcome(within: .seconds(600))
+    guard let cancelled = try await database.cancel(draft),
+      case .cancelled = try await database.outcome(of: cancelled, within: .seconds(600))
     else {
       Issue.record("not cancelled")
       return

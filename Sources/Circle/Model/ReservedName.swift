@@ -90,13 +90,11 @@ public enum ReservedName {
   /// rest is free, also `id`, `description`, `hash`, `count` or `database`.
   /// `GeneratorTests/ReservedNameTests` holds this list against the sources.
   public static let members: Set<String> = [
-    "cancel", "cancelPending", "copyAll", "create", "createLogRecord", "debugDescription", "delete",
+    "cancelPending", "copyAll", "create", "createLogRecord", "debugDescription", "delete",
     "downloadState", "hashValue", "isCreated", "isDeleted", "isDirty", "isNew", "isPending",
-    "isUpdated", "live", "logRecords", "originalState", "outcome", "pendingChange", "record",
-    "refresh", "refreshed",
-    "refusal", "replayCounter", "replayFailed", "replayFailure", "replayOutcome", "replayPending",
-    "save",
-    "submit", "submitPending", "surrogateKey", "update",
+    "isUpdated", "live", "logRecords", "originalState", "pendingChange", "record",
+    "refresh", "replayCounter", "replayFailed", "replayFailure", "replayOutcome", "replayPending",
+    "save", "submitPending", "surrogateKey", "update",
     // The type of the names, and the module by whose name generated code speaks of Ferry's types.
     "Attributes", "Ferry",
   ]

@@ -43,7 +43,7 @@ public struct SessionSettings: Sendable, Equatable {
   /// setting. Each owed callback is made in one of them.
   public var isDatabaseShared: Bool = false
   /// Whether a saved change is submitted by itself. With false the app collects its changes, and sends
-  /// them with `submit`, `submitPending` or `submitPendingOperations`; see
+  /// them with `submit` or `submitPendingOperations`; see
   /// `FerryDatabase.submitsAutomatically`.
   public var submitsAutomatically: Bool = true
 

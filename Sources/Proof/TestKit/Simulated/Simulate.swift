@@ -20,7 +20,7 @@ public import FerryModel
 /// Each step is one action, one synchronization, or one fault; a fault may also meet a step from
 /// inside, and then ends its network until the next step. Steps run one after the other. The seed
 /// alone draws them: the same seed gives the same steps, as long as the app's own code is not
-/// concurrent. Actions wait in real time, as for `outcome(within:)`: give them short limits.
+/// concurrent. Actions wait in real time, as for `outcome(of:within:)`: give them short limits.
 ///
 /// After each step the invariants are checked, and two promises of Ferry: no change is performed
 /// twice, and every saved change is pending on its device until it is accepted, refused or cancelled.
