@@ -521,7 +521,8 @@ var products: [Product] = [
   .library(name: "FerryODataCache", targets: ["FerryODataCache"]),
   .library(name: "FerryHTTPClient", targets: ["FerryHTTPClient", "FerryHTTP"]),
   .library(name: "FerryODataClient", targets: ["FerryODataClient"]),
-  .library(name: "FerryODataOffline", targets: ["FerryODataOffline"]),
+  .library(
+    name: "FerryODataOffline", targets: ["FerryODataOffline", "FerryConnector", "FerryHTTPClient"]),
   .library(name: "FerryODataConnector", targets: ["FerryODataConnector", "FerryConnector"]),
   .library(name: "FerryRESTConnector", targets: ["FerryRESTConnector", "FerryConnector"]),
   .library(name: "FerryPreferences", targets: ["FerryPreferences"]),
