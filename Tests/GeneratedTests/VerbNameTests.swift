@@ -10,7 +10,7 @@ struct VerbNameTests {
     let server = try await TestServer(Tickets.package)
     let database = try await server.database(user: "nancy")
     var ticket = try await database.save(
-      Ticket(id: 1, cancel: true, outcome: "sold", submit: 3, in: database))
+      Ticket(id: 1, cancel: true, submit: 3, outcome: "sold", in: database))
     guard case .accepted(let sold?) = try await database.outcome(of: ticket, within: .seconds(600))
     else {
       Issue.record("not accepted")

@@ -10,10 +10,10 @@ func openDepot(at path: String, service: String) async throws -> OfflineStore {
 }
 
 /// In the tunnel: needs no network.
-func count(_ item: Item, _ stock: Int32) async throws -> Item {
+func count(_ item: Item, _ stock: Int32, in store: OfflineStore) async throws -> Item {
   var item = item
   item.stock = stock
-  return try await item.save()
+  return try await store.database.save(item)
 }
 
 /// With a network again: sends, waits for the answers, and fetches what has changed.
@@ -21,7 +21,9 @@ func bringUpToDate(_ store: OfflineStore) async throws -> [String] {
   try await store.synchronize()
   var refusals: [String] = []
   for item in try Item.pendingObjects(in: store.database) {
-    if let refusal = try await item.refusal() { refusals.append(refusal.message) }
+    if let refusal = try await store.database.refusal(of: item) {
+      refusals.append(refusal.message)
+    }
   }
   return refusals
 }

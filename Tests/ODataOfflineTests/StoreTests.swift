@@ -1,6 +1,7 @@
 import Ferry
 import FerryODataOffline
 import FerryTestTraits
+import FerryWorld
 import Testing
 
 /// The whole circle in one process, against a service of OData.
@@ -49,8 +50,8 @@ struct StoreTests {
     item.stock = 101
     item = try await item.save()
     try await store.synchronize()
-    item = try await item.refreshed()
-    let refusal = try #require(try await item.refusal())
+    item = try await store.database.refresh(item)
+    let refusal = try #require(try await store.database.refusal(of: item))
     #expect(item.isPending && item.replayFailed && item.stock == 101)
     #expect(refusal.message == "The shelf holds 100 at most.")
     #expect(refusal.attribute == "stock")
@@ -60,7 +61,7 @@ struct StoreTests {
     item = try await item.save()
     try await store.synchronize()
     #expect(service.value("Stock", of: 1) == .int32(99))
-    #expect(try await item.refreshed().isPending == false)
+    #expect(try await store.database.refresh(item).isPending == false)
     await store.close()
   }
 
@@ -84,13 +85,35 @@ struct StoreTests {
     try await again.synchronize()
     #expect(service.changes == ["PATCH Items(1)"])
     #expect(service.value("Stock", of: 1) == .int32(7))
-    #expect(try await found.refreshed().isPending == false)
+    #expect(try await again.database.refresh(found).isPending == false)
     await again.close()
     let third = try await depots.open(service, at: "after")
     #expect(try await third.names == ["item 1", "item 2"])
     try await third.synchronize()
     #expect(service.changes == ["PATCH Items(1)"])
     await third.close()
+  }
+
+  @Test("An app that was not started for months goes on: nobody logs in", arguments: [20, 70, 200])
+  func afterMonths(days: Int) async throws {
+    let (service, depots) = (try DepotService(items: 2), try Depots())
+    let store = try await depots.open(service)
+    try await store.synchronize()
+    service.setDown(true)
+    var item = try #require(try await Item.find(key: ObjectKey([.integer(1)]), in: store.database))
+    item.stock = 7
+    _ = try await item.save()
+    await store.close()
+    service.setDown(false)
+    service.put(item: 2, "renamed by others", stock: 1)
+
+    let clock = LaterClock(ahead: .seconds(days * 86_400))
+    let again = try await depots.open(
+      service, world: World(clock: clock, chance: SystemChance(), log: SilentLog()))
+    try await again.synchronize()
+    #expect(try await again.names == ["item 1", "renamed by others"])
+    #expect(service.changes == ["PATCH Items(1)"])
+    await again.close()
   }
 
   @Test("What others delete and make is deleted and made on the device")

@@ -132,7 +132,12 @@ public final class OfflineStore: Sendable {
     try await reach()
     try await logIn()
     guard try await isLoaded(host) else { return try await first(host) }
-    try await database.synchronize(awaitingAnswers: true)
+    do throws(FerryError) { try await database.synchronize(awaitingAnswers: true) } catch {
+      // The session with the server in this process ends after some months without a start.
+      guard error.code == .notLoggedIn else { throw error }
+      try await logIn()
+      try await database.synchronize(awaitingAnswers: true)
+    }
     try await refresh(host)
     try await database.synchronize(awaitingAnswers: false)
   }
