@@ -3,7 +3,7 @@ import FerryODataAddress
 
 /// What `ferry odata address` does, without touching a file itself.
 package enum ODataAddressShell {
-  public static let usage = """
+  package static let usage = """
     usage: ferry odata address <uri or -> [--json] [--metadata <file>] [--service <root>] \
     [--version 2|3|4]
     """

@@ -16,7 +16,7 @@ package enum ODataShell {
     }
   }
 
-  public static let usage = """
+  package static let usage = """
     usage: ferry odata describe <file or -> [--json] [--strict] [--metadata <file>] \
     [--version 2|3|4]
            ferry odata convert <file or -> --to atom|json [--metadata <file>] [--version 2|3|4]

@@ -2,7 +2,7 @@
 package enum PolicySchema {
   package static let fileName: String = "policies.schema.json"
 
-  public static let text: String = """
+  package static let text: String = """
     {
       "$schema": "https://json-schema.org/draft/2020-12/schema",
       "title": "When the server asks the business system for the rows of a package",

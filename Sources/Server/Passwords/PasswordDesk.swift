@@ -8,7 +8,7 @@ package actor PasswordDesk {
 
   package init() {}
 
-  nonisolated public var unownedExecutor: UnownedSerialExecutor {
+  nonisolated package var unownedExecutor: UnownedSerialExecutor {
     executor.asUnownedSerialExecutor()
   }
 

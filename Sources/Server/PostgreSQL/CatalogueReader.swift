@@ -6,7 +6,7 @@ package struct CatalogueReader {
   package init(_ connection: PostgreSQLConnection) { self.connection = connection }
 
   /// What a transaction that reads begins with: nothing of the session's settings is left in it.
-  public static let settings: String = """
+  package static let settings: String = """
     SET LOCAL search_path = ''; SET LOCAL datestyle = 'ISO'; SET LOCAL intervalstyle = 'postgres'; \
     SET LOCAL bytea_output = 'hex'; SET LOCAL extra_float_digits = 1
     """
