@@ -1,6 +1,7 @@
 import Ferry
 import FerryModel
 import FerrySQLite
+import FerryTestTraits
 import FerryWire
 import Foundation
 import Synchronization
@@ -47,6 +48,35 @@ struct ReplayOutcomeTests {
       Issue.record("not accepted any more")
       return
     }
+    await depot.database.close()
+  }
+
+  @Test(
+    "Accepted, with what the business system says of it, until the next change is accepted",
+    .reference("sync/P14"))
+  func acceptedWithRemarks() async throws {
+    let (depot, _) = try await open { shore, operation in
+      let isFirst = operation.kind == .create
+      let records = [LogRecord.Level.warn, .info].map { level in
+        LogRecord(
+          component: operation.entity, entityKey: operation.key?.text ?? "",
+          code: LogRecord.remark, message: isFirst ? "first" : "second",
+          operation: operation.kind, requestID: operation.id, timestamp: 1, level: level)
+      }
+      shore.accept(operation.id, saying: records)
+    }
+    guard case .accepted(var article?) = try await outcome(try submitted(depot), depot) else {
+      Issue.record("not accepted")
+      return
+    }
+    #expect(!article.isPending && article.replayFailed == false)
+    #expect(try article.logRecords.map(\.message) == ["first", "first"])
+    #expect(try article.logRecords.map(\.level) == [.warn, .info])
+    article.price = 5
+    try article.update()
+    try article.submitPending()
+    _ = try await outcome(article, depot)
+    #expect(try article.logRecords.map(\.message) == ["second", "second"])
     await depot.database.close()
   }
 

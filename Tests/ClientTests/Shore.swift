@@ -58,7 +58,8 @@ final class Shore {
   /// otherwise than asked. `more`: what others change before the device hears of it.
   func accept(
     _ id: OperationID, newKey: ObjectKey? = nil, writing written: [Int: AttributeValue] = [:],
-    changing more: [Int: AttributeValue] = [:]
+    changing more: [Int: AttributeValue] = [:],
+    saying records: [LogRecord] = []
   ) {
     guard let operation = stored[id], let entity = model.entity(named: operation.entity) else {
       return
@@ -79,7 +80,7 @@ final class Shore {
       put(entity, values)
     }
     var answer = Answer(
-      id: id, version: clock, outcome: .replayResult, newKey: newKey, logRecords: [])
+      id: id, version: clock, outcome: .replayResult, newKey: newKey, logRecords: records)
     for (position, value) in written { answer.written[entity.attributes[position].name] = value }
     answers.append(answer)
   }

@@ -2,6 +2,7 @@ import FerryConnector
 import FerryHTTPClient
 import FerryModel
 import FerryODataConnector
+import Synchronization
 import Testing
 
 /// What a service says, and what is said to it.
@@ -58,8 +59,17 @@ struct WordsTests {
       "details":[{"code":"ZSHOP/021","message":"Order some.","severity":"info"}]}
       """.replacing("\n", with: "")
     bench.service.answer("PATCH Items(1)", Self.changed, done)
-    let update = update()
-    _ = await bench.ask { $0.perform([update]) }
+    let said = Mutex<[ResultNote]>([])
+    var update = update()
+    update.resultNotes = ResultNotes { notes in said.withLock { $0 = notes } }
+    let sent = update
+    _ = await bench.ask { $0.perform([sent]) }
+    #expect(
+      said.withLock { $0 } == [
+        ResultNote(
+          .warning, "The stock is low.", attribute: "amount", businessCode: "ZSHOP/020"),
+        ResultNote(.info, "Order some.", businessCode: "ZSHOP/021"),
+      ])
     let lines = bench.log.lines.filter { $0.contains("says something") }
     #expect(lines.count == 2)
     #expect(lines.first?.hasPrefix("warn:") == true)

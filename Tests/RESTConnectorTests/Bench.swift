@@ -24,6 +24,10 @@ final class Bench: Sendable {
   let clock = HandClock()
   private let mapping: String
   private let users: (any CredentialSource)?
+  private let checkers: [any ResultChecker]
+  /// What the service said of changes that it did.
+  private let said = Mutex<[ResultNote]>([])
+  var notes: [ResultNote] { said.withLock { $0 } }
   private let thread = ThreadExecutor(name: "connector")
   private let connector: Mutex<RESTConnector>
   private let operations = Mutex(0)
@@ -68,28 +72,29 @@ final class Bench: Sendable {
   /// `users`: who gives the credentials of users, as whom changes are sent then.
   init(
     _ rows: [FakeService.Row] = [], _ mapping: String = Bench.text(),
-    users: (any CredentialSource)? = nil
+    users: (any CredentialSource)? = nil, checkers: [any ResultChecker] = []
   ) throws {
     self.mapping = mapping
     self.users = users
-    let made = try Bench.connection(service, clock, mapping, users)
+    self.checkers = checkers
+    let made = try Bench.connection(service, clock, mapping, users, checkers)
     connector = Mutex(RESTConnector(made, package: Bench.package))
     service.change { state in for row in rows { state.rows["items"]?[row.id] = row } }
   }
 
   private static func connection(
     _ service: FakeService, _ clock: HandClock, _ mapping: String,
-    _ users: (any CredentialSource)?
+    _ users: (any CredentialSource)?, _ checkers: [any ResultChecker]
   ) throws -> RESTConnection {
     try RESTConnection(
       FakeService.root, mapping: try RESTMapping(Array(mapping.utf8), for: package), folder: "/",
       world: World(clock: clock, chance: NoChance(), log: SilentLog()),
-      credentials: users, sendsAsUser: users != nil, transport: service)
+      credentials: users, sendsAsUser: users != nil, transport: service, checkers: checkers)
   }
 
   /// Another process, which knows nothing of this one.
   func restart() throws {
-    let made = try Bench.connection(service, clock, mapping, users)
+    let made = try Bench.connection(service, clock, mapping, users, checkers)
     connector.withLock { $0 = RESTConnector(made, package: Bench.package) }
   }
 
@@ -182,9 +187,11 @@ final class Bench: Sendable {
       return String(number)
     }
     let id = String(repeating: "0", count: 32 - number.count) + number
-    return ConnectorOperation(
+    var operation = ConnectorOperation(
       id: OperationID(id)!, entity: entity, kind: kind, key: key.map { ObjectKey([.integer($0)]) },
       changed: changed, base: base, judge: judge, user: user)
+    operation.resultNotes = ResultNotes { notes in self.said.withLock { $0 = notes } }
+    return operation
   }
 
   /// Of item 1, from 5 to 6.

@@ -12,6 +12,20 @@ struct MappingTests {
     } catch { return error }
   }
 
+  private static func rules(_ rules: String) -> String {
+    Bench.text(top: "\"results\": [\(rules)]")
+  }
+
+  /// A rule that only looks like an earlier one is no mistake.
+  @Test func rulesForOtherAnswersAreTaken() {
+    let rules = #"""
+      {"for": "create", "at": "/a", "means": "refusal"}, {"at": "/a", "is": 1, "means": "lost"},
+      {"at": "/a", "means": "warning", "text": "Look."}, {"status": 409, "means": "later"},
+      {"status": "4xx", "means": "failure", "code": 503}
+      """#
+    #expect(fault(MappingTests.rules(rules)) == nil)
+  }
+
   @Test func aGoodOneIsTaken() { #expect(fault(Bench.text()) == nil) }
 
   @Test(arguments: [
@@ -58,6 +72,29 @@ struct MappingTests {
       Bench.text(top: "\"results\": [{\"status\": 99, \"means\": \"refusal\"}]"),
       "/results/0/status"
     ),
+    (rules(#"{"means": "refusal"}"#), "/results/0"),
+    (rules(#"{"for": "create", "means": "refusal"}"#), "/results/0"),
+    (rules(#"{"status": 200, "is": 1, "means": "refusal"}"#), "/results/0/is"),
+    (rules(#"{"at": "/a", "is": [], "means": "refusal"}"#), "/results/0/is"),
+    (rules(#"{"at": "/a", "is": [{}], "means": "refusal"}"#), "/results/0/is"),
+    (rules(#"{"at": "/a", "header": "A", "means": "refusal"}"#), "/results/0/at"),
+    (rules(#"{"at": "/a", "means": "warning", "code": 412}"#), "/results/0/code"),
+    (rules(#"{"at": "/a", "means": "success", "text": "Good."}"#), "/results/0/text"),
+    (rules(#"{"at": "/a", "means": "changed", "textAt": "/b"}"#), "/results/0/textAt"),
+    (rules(#"{"at": "/a", "means": "refused"}"#), "/results/0/means"),
+    (rules(#"{"at": "/a", "for": "read", "means": "lost"}"#), "/results/0/for"),
+    (rules(#"{"at": "/a", "for": [], "means": "lost"}"#), "/results/0/for"),
+    (
+      rules(
+        #"{"status": "4xx", "means": "refusal"}, {"status": 409, "at": "/a", "means": "later"}"#),
+      "/results/1"
+    ),
+    (
+      rules(
+        #"{"at": "/a", "is": ["1", 2], "means": "lost"}, {"at": "/a", "is": 2, "means": "later"}"#),
+      "/results/1"
+    ),
+    (Bench.text(#""results": {}"#), "/entities/Item/results"),
     (Bench.text("\"deletes\": {\"address\": \"/gone\"}"), "/entities/Item/deletes"),
   ])
   func aWrongOneSaysWhere(_ text: String, _ place: String) {

@@ -25,6 +25,8 @@ final class Business: Connector {
   /// Orders whose text is this are refused.
   var forbidden = "forbidden"
   var performs = 0
+  /// What it says of each change, if it does it.
+  var remarks: [ResultNote] = []
   /// A fault on purpose: values are compared before anybody asks whose row it is.
   var comparesFirst = false
 
@@ -52,6 +54,7 @@ final class Business: Connector {
     var outcomes: [OperationOutcome] = []
     var touched: [RowImage] = []
     for operation in group {
+      operation.note(remarks)
       var outcome = perform(operation, &touched)
       if case .accepted(let key, _) = outcome, let refusal = judged(operation, key) {
         outcome = .refused(refusal)

@@ -6,12 +6,16 @@ public struct LogRecord: Sendable, Hashable {
   /// The reference's levels (facts/1.3).
   public enum Level: String, Sendable, CaseIterable { case trace, debug, info, warn, error, fatal }
 
+  /// The code of a record that comes with a success: the business system has accepted the change, and
+  /// says something about it. The level is `warn` or `info`, and `constraint` has its own code.
+  public static let remark: Int = 299
+
   /// Name of the entity.
   public let component: String
   /// The object's business key in canonical text; empty while it is temporary.
   public let entityKey: String
   /// HTTP's codes: 403 not allowed, 404 no such object, 412 a rule was broken or the object was
-  /// changed meanwhile, 422 makes no sense, 500 anything else.
+  /// changed meanwhile, 422 makes no sense, 500 anything else; 299 is `remark`.
   public let code: Int
   public let message: String
   /// The operation that caused it; nil for a record of the app's about something not pending.

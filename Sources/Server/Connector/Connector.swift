@@ -144,6 +144,8 @@ public struct ConnectorOperation: Sendable, Equatable {
   public var sentAt: Timestamp?
   /// What happens where somebody else has changed the same attributes; nil: the change is refused.
   public var conflictRules: ConflictRules?
+  /// Takes what the business system says of it if it is accepted.
+  public var resultNotes: ResultNotes = ResultNotes()
 
   public init(
     id: OperationID, entity: Entity, kind: OperationKind, key: ObjectKey?,

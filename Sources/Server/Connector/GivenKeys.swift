@@ -44,6 +44,7 @@ public struct GivenKeys: Sendable {
     applied.traceID = operation.traceID
     applied.sentAt = operation.sentAt
     applied.conflictRules = operation.conflictRules
+    applied.resultNotes = operation.resultNotes
     return applied
   }
 

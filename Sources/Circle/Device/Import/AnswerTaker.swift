@@ -166,11 +166,11 @@ package struct AnswerTaker {
     try pending.operations.delete(operation)
     if operation.kind == .delete { try showAgain(operation, entity) }
     // Another change of the object may have been refused: one that was made while it was here twice.
-    // What an operator did stays for its user.
+    // What an operator did stays for its user; what the business system said of an earlier success does not.
     try connection.run(
       """
       DELETE FROM ferry_log_record WHERE entity = ?1 AND object = ?2
-      AND record ->> 'level' <> 'info' AND (record ->> 'requestId' = ?3 OR NOT EXISTS (SELECT 1 FROM ferry_operation
+      AND (record ->> 'level' <> 'info' OR record ->> 'code' = 299) AND (record ->> 'requestId' = ?3 OR NOT EXISTS (SELECT 1 FROM ferry_operation
         WHERE entity = ?1 AND object = ?2 AND state IN ('replayFailed', 'unknown')))
       """, .text(operation.entity), .integer(operation.object), .text(operation.id.text))
   }

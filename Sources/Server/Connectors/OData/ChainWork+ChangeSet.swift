@@ -206,6 +206,7 @@ extension ChainWork {
   ) {
     guard let part else { return }
     images[place] = nil
+    ServiceWarning.tell(part.fields, of: operations[place], form, connection.log)
     let body = ServiceBody(
       headers: part.fields, body: part.body, address: desk.service.root)
     if !part.body.isEmpty, let entry = desk.entry(in: body, form) {
@@ -339,6 +340,7 @@ extension ConnectorOperation {
       changed: changed.filter { !positions.contains($0.key) }, base: base,
       temporaryKey: temporaryKey, contents: contents, judge: judge, user: user)
     rest.conflictRules = conflictRules
+    rest.resultNotes = resultNotes
     return rest
   }
 }

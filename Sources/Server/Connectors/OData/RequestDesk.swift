@@ -248,7 +248,7 @@ struct RequestDesk: Sendable {
       ODataRequest(
         url, method: HTTPMethod(rawValue: body.method), headers: headers, body: body.body))
     if case .done(let response, _) = answer {
-      ServiceWarning.tell(response.headers, of: operation, connection.log)
+      ServiceWarning.tell(response.headers, of: operation, form, connection.log)
     }
     return answer
   }

@@ -42,6 +42,7 @@ struct ServiceWarning: Equatable {
   let code: String
   let message: String
   let severity: String
+  let target: String
 
   /// All of them, those of `details` too; none without the header.
   static func read(_ headers: HTTPHeaders) -> [ServiceWarning] {
@@ -53,13 +54,24 @@ struct ServiceWarning: Equatable {
       guard let message = node["message"]?.string, !message.isEmpty else { return nil }
       return ServiceWarning(
         code: node["code"]?.string ?? "", message: message,
-        severity: node["severity"]?.string ?? "info")
+        severity: node["severity"]?.string ?? "info",
+        target: node["target"]?.string ?? node["propertyref"]?.string ?? "")
     }
   }
 
-  /// One record of the log for each.
-  static func tell(_ headers: HTTPHeaders, of operation: ConnectorOperation, _ log: any Log) {
-    for warning in read(headers) {
+  /// One record for the app, and a line of the log, for each.
+  static func tell(
+    _ headers: HTTPHeaders, of operation: ConnectorOperation, _ form: EntityForm, _ log: any Log
+  ) {
+    let warnings = read(headers)
+    operation.note(
+      warnings.map {
+        ResultNote(
+          ["info", "success"].contains($0.severity) ? .info : .warning, $0.message,
+          attribute: form.attribute(at: $0.target)?.name,
+          businessCode: $0.code.isEmpty ? nil : $0.code)
+      })
+    for warning in warnings {
       log.warn(
         "the service did a change and says something about it",
         ("operation", operation.id.text), ("entity", operation.entity.name),

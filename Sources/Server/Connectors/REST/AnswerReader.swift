@@ -8,11 +8,13 @@ struct AnswerReader {
   let mapping: RESTMapping
   let entity: Entity
   let form: RESTMapping.Form
+  var checkers: [any ResultChecker] = []
 
   /// What an answer says.
   enum Meaning {
-    /// 2xx. The text as JSON; nil where there is none, or where it did not come to its end.
-    case done(JSONNode?, HTTPHeaders)
+    /// 2xx, or what a rule takes for it. The text as JSON; nil where there is none, or where it did not
+    /// come to its end. What the service says about it.
+    case done(JSONNode?, HTTPHeaders, [ResultNote])
     case reply(ServiceReply)
   }
 
@@ -22,18 +24,29 @@ struct AnswerReader {
     "/errors/0/message", "/errors/0/detail", "/title", "/msg",
   ].compactMap { JSONPath($0) }
 
-  /// `isChange`: the request may have changed something, and its answer may be lost.
-  /// `isNumbered`: the service knows it by a number, under which it may have been sent before.
+  /// `change`: what was sent, which may have changed something, and whose answer may be lost; nil for
+  /// a reading. `isNumbered`: the service knows it by a number, under which it may have been sent
+  /// before.
   func meaning(
-    _ answer: RESTAnswer, isChange: Bool, isNumbered: Bool = false, mayHaveRun: Bool = false
+    _ answer: RESTAnswer, of change: ConnectorOperation? = nil, isNumbered: Bool = false,
+    mayHaveRun: Bool = false
   ) -> Meaning {
+    let isChange = change != nil
     switch answer {
     case .notDone(let reason): return .reply(.notDone(reason))
     case .lost(let reason): return .reply(isChange ? .lost(reason) : .notDone(reason))
     case .needsCredential: return .reply(.needsCredential)
     case .answer(let status, let headers, let body, let isWhole):
       let reading = Reading(status, headers, body, isWhole: isWhole)
-      if let rule = mapping.rules.first(where: { matches($0, reading) }) {
+      if let change {
+        if !isWhole, isJudgedByBody(change, reading) {
+          return .reply(
+            .lost("the answer ended early, and its text says what became of the change"))
+        }
+        if let verdict = verdict(change, reading, body) { return byVerdict(verdict, reading) }
+      }
+      let kind = change?.kind
+      if let rule = (form.rules + mapping.rules).first(where: { matches($0, reading, kind) }) {
         return byRule(rule, reading, isChange: isChange)
       }
       return byStatus(
@@ -78,7 +91,7 @@ struct AnswerReader {
       guard reading.isWhole || isChange else {
         return .reply(.notDone("the answer of the service ended early"))
       }
-      return .done(reading.isWhole ? reading.node : nil, reading.headers)
+      return .done(reading.isWhole ? reading.node : nil, reading.headers, [])
     case 300..<400: return .reply(.notDone("\(name): it leads elsewhere, and that is not followed"))
     case 401, 407: return .reply(.needsCredential)
     case 429: return .reply(.notDone(name))
@@ -116,20 +129,39 @@ struct AnswerReader {
 
   // MARK: Rules
 
-  private func matches(_ rule: RESTMapping.Rule, _ reading: Reading) -> Bool {
-    if let status = rule.status {
-      let text = String(reading.status)
-      guard status == text || status.hasSuffix("xx") && status.first == text.first else {
-        return false
-      }
+  /// Whether the rule is about such an answer, whatever its header or text says.
+  private func concerns(
+    _ rule: RESTMapping.Rule, _ reading: Reading, _ kind: OperationKind?
+  ) -> Bool {
+    if let kinds = rule.kinds {
+      guard let kind, kinds.contains(kind) else { return false }
     }
+    guard let status = rule.status else { return true }
+    let text = String(reading.status)
+    return status == text || status.hasSuffix("xx") && status.first == text.first
+  }
+
+  private func matches(
+    _ rule: RESTMapping.Rule, _ reading: Reading, _ kind: OperationKind?
+  ) -> Bool {
+    guard concerns(rule, reading, kind) else { return false }
     if let header = rule.header {
       guard let found = reading.headers[header] else { return false }
-      return rule.value.map { $0 == found } ?? true
+      return rule.values.map { $0.contains(found) } ?? true
     }
     guard let at = rule.at else { return true }
     guard let node = reading.node, let found = at.node(in: node) else { return false }
-    return rule.value.map { $0 == found.plainText } ?? !found.isNull
+    guard let values = rule.values else { return !found.isNull }
+    return found.plainText.map { values.contains($0) } ?? false
+  }
+
+  /// Whether only the text of the answer says whether the change was done.
+  private func isJudgedByBody(_ change: ConnectorOperation, _ reading: Reading) -> Bool {
+    guard (200..<300).contains(reading.status) else { return false }
+    return !checkers.isEmpty
+      || (form.rules + mapping.rules).contains {
+        $0.at != nil && concerns($0, reading, change.kind)
+      }
   }
 
   private func byRule(
@@ -139,8 +171,10 @@ struct AnswerReader {
       rule.textAt.flatMap { path in reading.node.flatMap { path.node(in: $0)?.plainText } }
       ?? rule.text ?? sentence(reading.node)
     switch rule.meaning {
-    case .success, .warning: return .done(reading.node, reading.headers)
+    case .success: return .done(reading.node, reading.headers, [])
+    case .warning: return .done(reading.node, reading.headers, notes(rule, reading, text))
     case .refusal: return .reply(.refused(refusal(reading, code: rule.code, text: text)))
+    case .failure: return .reply(.refused(refusal(reading, code: rule.code ?? 500, text: text)))
     case .later: return .reply(.notDone(text ?? reading.name))
     case .lost:
       return .reply(isChange ? .lost(text ?? reading.name) : .notDone(text ?? reading.name))
@@ -149,16 +183,38 @@ struct AnswerReader {
     }
   }
 
-  /// What a rule of the mapping warns of; nil where it does not.
-  func warning(_ answer: RESTAnswer) -> String? {
-    guard case .answer(let status, let headers, let body, let isWhole) = answer,
-      mapping.rules.contains(where: { $0.meaning == .warning })
-    else { return nil }
-    let reading = Reading(status, headers, body, isWhole: isWhole)
-    guard let rule = mapping.rules.first(where: { matches($0, reading) }), rule.meaning == .warning
-    else { return nil }
-    return rule.textAt.flatMap { path in reading.node.flatMap { path.node(in: $0)?.plainText } }
-      ?? rule.text ?? sentence(reading.node) ?? reading.name
+  /// One for each sentence where `textAt` names a list of them.
+  private func notes(
+    _ rule: RESTMapping.Rule, _ reading: Reading, _ text: String?
+  ) -> [ResultNote] {
+    let found = rule.textAt.flatMap { path in reading.node.flatMap { path.node(in: $0) } }
+    let list = found?.array?.compactMap { $0.plainText ?? sentence($0) } ?? []
+    let texts = list.isEmpty ? [text ?? reading.name] : list
+    let (attribute, code) = (attribute(reading.node), businessCode(reading))
+    return texts.map { ResultNote(.warning, $0, attribute: attribute, businessCode: code) }
+  }
+
+  // MARK: Checkers
+
+  private func verdict(
+    _ change: ConnectorOperation, _ reading: Reading, _ body: [UInt8]
+  ) -> ResultVerdict? {
+    guard !checkers.isEmpty, reading.isWhole, reading.status != 401, reading.status != 407 else {
+      return nil
+    }
+    let answer = BusinessAnswer(
+      entity: entity.name, kind: change.kind, operation: change.id, status: reading.status,
+      headers: reading.headers.fields.map { ($0.name, $0.value) }, body: body)
+    return checkers.lazy.compactMap { $0.check(answer) }.first
+  }
+
+  private func byVerdict(_ verdict: ResultVerdict, _ reading: Reading) -> Meaning {
+    switch verdict {
+    case .accepted(let notes): .done(reading.node, reading.headers, notes)
+    case .refused(let refusal): .reply(.refused(refusal))
+    case .notDone(let reason): .reply(.notDone(reason))
+    case .unknown(let reason): .reply(.lost(reason))
+    }
   }
 
   // MARK: Words
@@ -198,14 +254,18 @@ struct AnswerReader {
       case 403, 404, 422: code ?? reading.status
       default: code ?? 412
       }
-    let codeText = mapping.refusals.code.flatMap { path in
-      reading.node.flatMap { path.node(in: $0)?.plainText }
-    }
+    let codeText = businessCode(reading)
     let title = reading.node?["title"]?.string
     return Refusal(
       code: number, message: text ?? "The service refused the change.",
       attribute: attribute(reading.node), constraint: codeText,
       detail: title.flatMap { $0 == text ? nil : AnswerReader.short($0) })
+  }
+
+  private func businessCode(_ reading: Reading) -> String? {
+    mapping.refusals.code.flatMap { path in
+      reading.node.flatMap { path.node(in: $0)?.plainText }
+    }
   }
 
   /// The attribute that the refusal is about, where the service names one.

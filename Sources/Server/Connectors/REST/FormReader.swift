@@ -11,7 +11,7 @@ struct FormReader {
 
   private static let known = [
     "list", "read", "create", "update", "delete", "find", "condition", "changedStatus", "memory",
-    "changes", "deletes", "fields", "constants",
+    "changes", "deletes", "fields", "constants", "results",
   ]
 
   func read(_ given: MappingNode) throws(Fault) -> RESTMapping.Form {
@@ -46,13 +46,14 @@ struct FormReader {
     if let changes = members["changes"] { form.changes = try self.changes(changes) }
     if let deletes = members["deletes"] { form.deletes = try self.deletes(deletes, form) }
     form.constants = try constants(members["constants"])
+    form.rules = try RuleReader.rules(members["results"], kinds: entity.operations)
     try requireWays(form, given)
     return form
   }
 
   /// An operation of the model has no rows: it is one request.
   private func operation(_ given: MappingNode) throws(Fault) -> RESTMapping.Form {
-    let members = try given.members(["perform", "memory", "fields", "constants"])
+    let members = try given.members(["perform", "memory", "fields", "constants", "results"])
     guard let perform = try call(members["perform"], .post, .whole) else {
       throw given.fault(
         "\"perform\" is missing", "Write the address to which the operation is sent.")
@@ -71,6 +72,7 @@ struct FormReader {
       form.memory = try self.memory(memory, form)
     }
     form.constants = try constants(members["constants"])
+    form.rules = try RuleReader.rules(members["results"], kinds: entity.operations)
     return form
   }
 

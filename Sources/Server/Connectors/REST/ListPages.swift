@@ -52,9 +52,9 @@ struct ListPages {
     let answer = connection.send(RESTRequest(url: address, headers: headers))
     let node: JSONNode
     let head: HTTPHeaders
-    switch reader.meaning(answer, isChange: false) {
-    case .done(let body?, let found): (node, head) = (body, found)
-    case .done(nil, _): throw error("\(list.address.text) gave no text", isTransient: true)
+    switch reader.meaning(answer) {
+    case .done(let body?, let found, _): (node, head) = (body, found)
+    case .done(nil, _, _): throw error("\(list.address.text) gave no text", isTransient: true)
     // Behind the last page there is none.
     case .reply(.absent) where isCounted && number > 0: return try ended()
     case .reply(let reply): throw RESTDesk.error(reply)

@@ -51,7 +51,8 @@ struct MappingReader {
       late: .seconds(
         try members["lateSeconds"].map { given throws(Fault) in try given.number(0...86_400) }
           ?? 120),
-      refusals: try refusals(members["refusals"]), rules: try rules(members["results"]),
+      refusals: try refusals(members["refusals"]),
+      rules: try RuleReader.rules(members["results"]),
       believesEmptyAbsence: try members["absentWithoutDocument"].map { given throws(Fault) in
         try given.boolean()
       } ?? false, forms: forms, service: try members["service"].map(MappingReader.service))
@@ -158,51 +159,6 @@ struct MappingReader {
       message: messages,
       code: try members["code"].map { given throws(Fault) in try given.path() },
       attribute: try members["attribute"].map { given throws(Fault) in try given.path() })
-  }
-
-  private func rules(_ given: MappingNode?) throws(Fault) -> [RESTMapping.Rule] {
-    guard let given else { return [] }
-    guard let list = given.node.array else {
-      throw given.fault("is no list", "Write [ … ] with one object for each rule.")
-    }
-    var rules: [RESTMapping.Rule] = []
-    for (place, one) in list.enumerated() {
-      let rule = MappingNode(node: one, place: "\(given.place)/\(place)")
-      let members = try rule.members(
-        ["status", "header", "at", "is", "means", "code", "textAt", "text"])
-      guard let means = members["means"] else {
-        throw rule.fault("\"means\" is missing", "Write what such an answer means.")
-      }
-      let status = try members["status"].map { given throws(Fault) in
-        try MappingReader.status(given)
-      }
-      rules.append(
-        RESTMapping.Rule(
-          status: status,
-          header: try members["header"].map { given throws(Fault) in try given.headerName() },
-          at: try members["at"].map { given throws(Fault) in try given.path() },
-          value: try members["is"].map { given throws(Fault) in
-            guard let text = given.node.plainText else {
-              throw given.fault("is no plain value", "Write a text, a number, true or false.")
-            }
-            return text
-          }, meaning: try means.word(RESTMapping.Rule.Meaning.self),
-          code: try members["code"].map { given throws(Fault) in
-            Int(try given.number(400...599))
-          },
-          textAt: try members["textAt"].map { given throws(Fault) in try given.path() },
-          text: try members["text"].map { given throws(Fault) in try given.string() }))
-    }
-    return rules
-  }
-
-  private static func status(_ given: MappingNode) throws(Fault) -> String {
-    let text = given.node.integer.map(String.init) ?? given.node.string ?? ""
-    let bytes = Array(text.utf8)
-    guard bytes.count == 3, (0x31...0x35).contains(bytes[0]),
-      text.hasSuffix("xx") || Int(text) != nil
-    else { throw given.fault("is no status", "Write a number such as 409, or \"4xx\".") }
-    return text
   }
 }
 

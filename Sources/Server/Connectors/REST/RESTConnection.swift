@@ -20,6 +20,7 @@ public final class RESTConnection: Sendable {
   /// Whether changes are sent as the users who made them, and not as the technical user.
   let sendsAsUser: Bool
   let deadlines: TransportDeadlines
+  let checkers: [any ResultChecker]
   private let credentials: (any CredentialSource)?
   private let state: Mutex<State>
 
@@ -35,14 +36,15 @@ public final class RESTConnection: Sendable {
   var clock: any WorldClock { memory.clock }
 
   /// `folder`: in which files of secrets are that the mapping names. `late`: of it and what the mapping
-  /// says the longer one counts. Nothing is asked before a connector is.
+  /// says the longer one counts. `checkers`: these judge answers to changes before the rules of the
+  /// mapping do, in this order. Nothing is asked before a connector is.
   public init(
     _ address: String, mapping: RESTMapping, folder: String, world: World,
     credentials: (any CredentialSource)? = nil, sendsAsUser: Bool = false,
     transport: any Transport = SystemTransport.make(),
     deadlines: TransportDeadlines = TransportDeadlines(
       connect: .seconds(10), total: .seconds(600), idle: .seconds(60)),
-    late: Duration = .zero, requests: Int = 6
+    late: Duration = .zero, requests: Int = 6, checkers: [any ResultChecker] = []
   ) throws(ConnectorError) {
     guard let parts = HTTPAddress(address), !address.contains("@"), !address.contains("?"),
       !address.contains("#")
@@ -60,6 +62,7 @@ public final class RESTConnection: Sendable {
     self.sendsAsUser = sendsAsUser
     self.deadlines = deadlines
     self.requests = max(1, requests)
+    self.checkers = checkers
     self.credentials =
       credentials ?? mapping.credential.map { SecretSource(credential: $0, folder: folder) }
     state = Mutex(State())

@@ -41,7 +41,8 @@ struct RESTDesk: AttemptDesk {
   }
 
   private func reader(_ entity: Entity, _ form: RESTMapping.Form) -> AnswerReader {
-    AnswerReader(mapping: connection.mapping, entity: entity, form: form)
+    AnswerReader(
+      mapping: connection.mapping, entity: entity, form: form, checkers: connection.checkers)
   }
 
   // MARK: What can be done
@@ -106,10 +107,10 @@ struct RESTDesk: AttemptDesk {
   ) -> ServiceReading<RESTEntry> {
     let answer = connection.send(
       RESTRequest(url: url, method: call.method, headers: headers(call)), as: user)
-    switch reader(entity, form).meaning(answer, isChange: false) {
+    switch reader(entity, form).meaning(answer) {
     case .reply(.absent): return .absent
     case .reply(let reply): return .failed(reply)
-    case .done(let node, let headers):
+    case .done(let node, let headers, _):
       guard let node, let row = call.row.node(in: node), row.object != nil else {
         return .failed(
           .notDone(
@@ -171,17 +172,17 @@ struct RESTDesk: AttemptDesk {
       request.headers["traceparent"] = "00-\(trace)-\(trace.prefix(16))-01"
     }
     let answer = connection.send(request, as: user)
-    let reader = reader(entity, form)
-    if let warning = reader.warning(answer) {
-      connection.log.warn(
-        "the service warns of a change", ("entity", entity.name), ("warning", warning))
-    }
-    let meaning = reader.meaning(
-      answer, isChange: true, isNumbered: condition == .firstRequest,
+    let meaning = reader(entity, form).meaning(
+      answer, of: operation, isNumbered: condition == .firstRequest,
       mayHaveRun: memory.attempt(operation.id) != nil)
-    guard case .done(let node, let headers) = meaning else {
+    guard case .done(let node, let headers, let notes) = meaning else {
       if case .reply(let reply) = meaning { return reply }
       return .lost("the answer cannot be read")
+    }
+    operation.note(notes)
+    for note in notes {
+      connection.log.warn(
+        "the service warns of a change", ("entity", entity.name), ("warning", note.message))
     }
     return done(operation, call, form, node, headers, request.url)
   }

@@ -99,14 +99,16 @@ public struct RESTMapping: Sendable {
   /// What an answer means that does not say it by its status.
   struct Rule: Sendable {
     enum Meaning: String, Sendable, CaseIterable {
-      case success, warning, refusal, later, lost, absent, changed
+      case success, warning, refusal, failure, later, lost, absent, changed
     }
+    /// The kinds of changes whose answers it is about; nil: all, and answers to readings too.
+    var kinds: Set<OperationKind>?
     /// `409`, `4xx`; nil: any.
     var status: String?
     var header: String?
     var at: JSONPath?
-    /// What must be there; nil: anything.
-    var value: String?
+    /// One of these must be there; nil: anything.
+    var values: Set<String>?
     var meaning: Meaning
     /// The code of the reference; nil: by the status.
     var code: Int?
@@ -140,6 +142,8 @@ public struct RESTMapping: Sendable {
     var values: [ValueForm]
     /// Sent with each create beside the attributes.
     var constants: [(path: JSONPath, value: JSONDraft)]
+    /// Before those of the mapping.
+    var rules: [Rule] = []
   }
 
   var headers: HTTPHeaders

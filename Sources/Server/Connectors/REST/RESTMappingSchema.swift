@@ -60,35 +60,7 @@ public enum RESTMappingSchema {
         "results": {
           "type": "array",
           "description": "What answers mean that do not say it by their status. The first rule that matches counts.",
-          "items": {
-            "type": "object",
-            "additionalProperties": false,
-            "required": ["means"],
-            "properties": {
-              "status": {
-                "anyOf": [{"type": "integer"}, {"type": "string", "pattern": "^[1-5](xx|[0-9][0-9])$"}],
-                "description": "A number, or `4xx`; without it any."
-              },
-              "header": {"type": "string", "description": "A header that is there, or has the value of `is`."},
-              "at": {
-                "$ref": "#/$defs/path",
-                "description": "A place in the answer that has something, or the value of `is`."
-              },
-              "is": {"type": ["string", "number", "boolean"], "description": "The value."},
-              "means": {
-                "enum": ["success", "warning", "refusal", "later", "lost", "absent", "changed"],
-                "description": "What such an answer means."
-              },
-              "code": {
-                "type": "integer",
-                "minimum": 400,
-                "maximum": 599,
-                "description": "The code for the app, such as 412."
-              },
-              "textAt": {"$ref": "#/$defs/path", "description": "Where the sentence for the user is."},
-              "text": {"type": "string", "description": "The sentence itself."}
-            }
-          }
+          "items": {"$ref": "#/$defs/rule"}
         },
         "absentWithoutDocument": {
           "type": "boolean",
@@ -115,6 +87,45 @@ public enum RESTMappingSchema {
           "description": "A template of RFC 6570, behind the service's address."
         },
         "headers": {"type": "object", "additionalProperties": {"type": "string"}},
+        "rule": {
+          "type": "object",
+          "additionalProperties": false,
+          "required": ["means"],
+          "properties": {
+            "for": {
+              "anyOf": [
+                {"enum": ["create", "update", "delete"]},
+                {"type": "array", "minItems": 1, "items": {"enum": ["create", "update", "delete"]}}
+              ],
+              "description": "Only answers to these changes; without it all, and answers to readings too."
+            },
+            "status": {
+              "anyOf": [{"type": "integer"}, {"type": "string", "pattern": "^[1-5](xx|[0-9][0-9])$"}],
+              "description": "A number, or `4xx`; without it any."
+            },
+            "header": {"type": "string", "description": "A header that is there, or has the value of `is`."},
+            "at": {
+              "$ref": "#/$defs/path",
+              "description": "A place in the answer that has something, or the value of `is`."
+            },
+            "is": {
+              "type": ["string", "number", "boolean", "array"],
+              "description": "The value, or a list of values: one of them."
+            },
+            "means": {
+              "enum": ["success", "warning", "refusal", "failure", "later", "lost", "absent", "changed"],
+              "description": "What such an answer means."
+            },
+            "code": {
+              "type": "integer",
+              "minimum": 400,
+              "maximum": 599,
+              "description": "The code for the app: of a `refusal` (412), of a `failure` (500)."
+            },
+            "textAt": {"$ref": "#/$defs/path", "description": "Where the sentence for the user is; of a `warning` also a list of sentences."},
+            "text": {"type": "string", "description": "The sentence itself."}
+          }
+        },
         "pageRows": {"type": "integer", "minimum": 1, "maximum": 100000},
         "paging": {
           "anyOf": [
@@ -205,7 +216,7 @@ public enum RESTMappingSchema {
           "properties": {
             "perform": {
               "$ref": "#/$defs/call",
-              "description": "Of an operation of the model: one request without rows. Only `memory`, `fields` and `constants` belong to it."
+              "description": "Of an operation of the model: one request without rows. Only `memory`, `fields`, `constants` and `results` belong to it."
             },
             "list": {"$ref": "#/$defs/list", "description": "Where all objects are listed."},
             "find": {
@@ -339,6 +350,11 @@ public enum RESTMappingSchema {
                 ]
               },
               "description": "Each attribute that is not where the model's `column` says, or not in JSON's own form."
+            },
+            "results": {
+              "type": "array",
+              "items": {"$ref": "#/$defs/rule"},
+              "description": "Rules for the answers about this entity. They come before those of the mapping."
             },
             "constants": {"type": "object", "description": "What each create carries beside the attributes, by paths."}
           }

@@ -24,7 +24,6 @@ package final class CacheGroups: Sendable {
   }
 
   let state: Mutex<State>
-  let conflictNotes = ConflictNotes()
   /// Keeps the names of the groups that are suspended for the next start.
   private let keep: @Sendable (Set<String>) throws(ServerError) -> Void
 

@@ -25,25 +25,7 @@ extension ServiceCore {
     for (operation, outcome) in zip(operations, outcomes) {
       if case .accepted? = outcome { entities.insert(operation.entity.name) }
     }
-    cacheGroups.conflictNotes.forget(operations.map(\.id))
     cacheGroups.performed(entities, at: world.clock.uptime)
-  }
-
-  /// The operation with the rules for what happens where it meets a change of somebody else.
-  func ruled(_ operation: ConnectorOperation) -> ConnectorOperation {
-    guard operation.kind != .create,
-      let rules = cacheGroups.conflictRules(of: operation.entity)
-    else { return operation }
-    var ruled = operation
-    ruled.conflictRules = ConflictRules(rules) { [notes = cacheGroups.conflictNotes] decisions in
-      notes.note(decisions, of: operation.id)
-    }
-    return ruled
-  }
-
-  /// What rules have decided for the user of an operation.
-  func decisions(_ operation: ConnectorOperation) -> [ConflictDecision] {
-    cacheGroups.conflictNotes.decisions(of: operation.id)
   }
 
   /// How old the rows of synchronization groups are, in milliseconds, where a checkpoint says that they

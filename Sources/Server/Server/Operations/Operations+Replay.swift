@@ -379,12 +379,12 @@ extension Operations {
     let values = isStandIn ? entity.key.compactMap { operation.changed[$0] } : []
     let isWhole = values.count == entity.key.count && !values.contains(.null)
     let temporaryKey = isWhole ? ObjectKey(values) : nil
-    return core.ruled(
-      ConnectorOperation(
+    return notes.attached(
+      to: ConnectorOperation(
         id: operation.id, entity: entity, kind: operation.kind, key: operation.key,
         changed: operation.changed, base: operation.base, temporaryKey: temporaryKey,
         contents: try contents(of: operation, user: received.user),
         judge: judge(of: entity, for: operation.kind, rights), user: received.user,
-        sentAt: received.sentAt))
+        sentAt: received.sentAt), rules: core.cacheGroups.conflictRules(of: entity))
   }
 }

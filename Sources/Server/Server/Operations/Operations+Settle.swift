@@ -28,6 +28,7 @@ extension Operations {
       awaiting.remove(replay.name)
       finish(replay)
       count(replay)
+      notes.forget(replay.machine.operations.map(\.id))
       core.performed(replay.machine.operations, replay.machine.outcomes)
       tellRefusedRights(replay)
       tellUnknown(replay)
@@ -111,12 +112,7 @@ extension Operations {
             "\(name) is written as it was before a load that has ended since")
           try met.take(seen.image, position, &machine, cache)
         }
-        answers += replay.machine.operations.indices.compactMap { index -> Answer? in
-          guard let outcome = replay.machine.outcomes[index] else { return nil }
-          return maker.answer(
-            replay.machine.operations[index], outcome, written: replay.machine.written[index],
-            decided: core.decisions(replay.machine.operations[index]), isOver: replay.isOver)
-        }
+        answers += maker.answers(replay.machine, notes, isOver: replay.isOver)
         answered += self.answered(replay)
       }
       try store.answer(answers, transaction)

@@ -12,6 +12,7 @@ final class Operations: ServiceRoom {
   let inbox: Inbox
   var reports: ReportInbox
   let arrived: ArrivedContents
+  let notes = AnswerNotes()
   var queue = ReplayQueue()
   var replays: [Int64: ActiveReplay] = [:]
   /// When groups that do not come whole are looked at next.

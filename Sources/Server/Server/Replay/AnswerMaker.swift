@@ -8,19 +8,30 @@ struct AnswerMaker {
   let version: Int64
   let now: Timestamp
 
-  /// `written`: what the business system wrote otherwise than asked. `decided`: what rules have decided
-  /// for the user, which is said beside the success. `isOver`: its group did not come
-  /// whole in time.
+  /// Of the operations of a chain that have an outcome.
+  func answers(_ machine: ReplayMachine, _ notes: AnswerNotes, isOver: Bool) -> [Answer] {
+    machine.operations.indices.compactMap { index in
+      guard let outcome = machine.outcomes[index] else { return nil }
+      let operation = machine.operations[index]
+      return answer(
+        operation, outcome, written: machine.written[index], notes: notes.of(operation.id),
+        isOver: isOver)
+    }
+  }
+
+  /// `written`: what the business system wrote otherwise than asked. `notes`: what is said beside a
+  /// success. `isOver`: its group did not come whole in time.
   func answer(
     _ operation: ConnectorOperation, _ outcome: OperationOutcome,
-    written: [Int: AttributeValue] = [:], decided: [ConflictDecision] = [],
+    written: [Int: AttributeValue] = [:], notes: AnswerNotes.Notes = AnswerNotes.Notes(),
     isOver: Bool = false
   ) -> Answer {
     switch outcome {
     case .accepted(let key, _):
       var answer = make(
         operation, .replayResult, newKey: operation.kind == .create ? key : nil,
-        log: decided.map { record(operation, $0) })
+        log: notes.decisions.map { record(operation, $0) }
+          + notes.results.map { record(operation, key, $0) })
       for (position, value) in written {
         answer.written[operation.entity.attributes[position].name] = value
       }
@@ -50,6 +61,16 @@ struct AnswerMaker {
       component: operation.entity.name, entityKey: operation.key?.text ?? "", code: 412,
       message: decision.sentence, operation: operation.kind, requestID: operation.id,
       timestamp: now.milliseconds, level: .warn, attribute: decision.conflict.attribute)
+  }
+
+  private func record(
+    _ operation: ConnectorOperation, _ key: ObjectKey, _ note: ResultNote
+  ) -> LogRecord {
+    LogRecord(
+      component: operation.entity.name, entityKey: key.text, code: LogRecord.remark,
+      message: note.message, operation: operation.kind, requestID: operation.id,
+      timestamp: now.milliseconds, level: note.level == .warning ? .warn : .info,
+      attribute: note.attribute, constraint: note.businessCode)
   }
 
   func unknown(_ operation: ConnectorOperation, reason: String) -> Answer {

@@ -62,6 +62,7 @@ enum CheckCommand: Subcommand {
     let reading = ModelReader.read(try TextFile.read(file), file: file)
     if let package = reading.package {
       _ = try PolicyFile(of: package, beside: file).read(for: package)
+      try MappingText(of: package, besideModel: file)?.check(for: package)
     }
     let problems = reading.problems + reading.openings
     let warnings = reading.warnings.count + reading.openings.count

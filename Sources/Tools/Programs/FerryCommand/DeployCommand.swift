@@ -90,10 +90,7 @@ enum DeployCommand: Subcommand {
       writer.field("database", isREST ? database : try DatabaseAddress(database).absolute)
     }
     if let mapping = MappingText(of: package, besideModel: file) {
-      do throws(RESTMappingFault) { _ = try RESTMapping(mapping.bytes, for: package) } catch {
-        throw GeneratorError(
-          "\(mapping.name) is wrong at \(error.place): \(error.problem)", hint: error.cure)
-      }
+      try mapping.check(for: package)
       writer.field("mapping", String(decoding: mapping.bytes, as: UTF8.self))
     }
     if let policies = try arguments.value("policies") {
