@@ -1,3 +1,4 @@
+import FerryConnector
 import FerryModel
 import FerryTestTraits
 import Foundation
@@ -10,7 +11,8 @@ import Testing
     Entity(
       name: name, table: name,
       attributes: [Attribute(name: "id", column: "id", type: .long, isNullable: false)], key: [0],
-      keyOrigin: .app, relationships: [], operations: [], partition: nil, group: "all")
+      keyOrigin: .app, relationships: [], operations: [.create, .update], partition: nil,
+      group: "all")
   }
 
   private static let package = Package(
@@ -49,6 +51,14 @@ import Testing
       ).groups.first?.refresh == .every(.seconds(7_200)))
     #expect(try read("{}") == .none)
     #expect(
+      try read(
+        #"{"groups": {"a": {"entities": ["Item"], "refresh": "notice"}}, "operations": "#
+          + #"{"Item": {"create": "parameters", "update": "none"}, "Shelf": "parameters"}}"#
+      ).operations == [
+        "Item": OperationPolicies(.result, kinds: [.create: .parameters, .update: .none]),
+        "Shelf": OperationPolicies(.parameters),
+      ])
+    #expect(
       try read(#"{"conflicts": {"Item": "deviceWins", "Shelf": {"attributes": {}}}}"#).conflicts
         == [
           "Item": ConflictPolicy(.deviceWins), "Shelf": ConflictPolicy(.refuse),
@@ -63,6 +73,11 @@ import Testing
       (#"{"conflicts": {"Car": "refuse"}}"#, "/conflicts/Car "),
       (#"{"operations": {"Item": "invalidate"}}"#, "/operations/Item "),
       (#"{"operations": {"Item": "none"}}"#, "/operations/Item "),
+      (#"{"operations": {"Item": "all"}}"#, "/operations/Item "),
+      (#"{"operations": {"Car": "result"}}"#, "/operations/Car "),
+      (#"{"operations": {"Item": {"update": "none"}}}"#, "/operations/Item/update "),
+      (#"{"operations": {"Item": {"delete": "result"}}}"#, "/operations/Item/delete "),
+      (#"{"operations": {"Item": {"read": "result"}}}"#, "/operations/Item/read "),
       (#"{"conflicts": {"Item": "ask"}}"#, "/conflicts/Item "),
       (
         #"{"conflicts": {"Item": {"attributes": {"id": "refuse"}}}}"#,

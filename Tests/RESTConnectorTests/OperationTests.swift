@@ -153,6 +153,26 @@ struct OperationTests {
     }
   }
 
+  @Test(arguments: OperationPolicy.allCases)
+  func aRowThatIsNotWantedIsNotRead(_ policy: OperationPolicy) async throws {
+    let bench = try Bench([.one])
+    await bench.prove()
+    // Without a body: the answer does not have the row.
+    bench.service.change { $0.faults = [.status(204, isDone: true)] }
+    var update = bench.update()
+    update.policy = policy
+    let sent = update
+    let before = bench.service.requests.count
+    guard case .done(let outcomes, let touched) = await bench.perform(sent) else {
+      Issue.record("it is not done")
+      return
+    }
+    #expect(outcomes == [accepted])
+    #expect(touched.isEmpty == !policy.needsRow)
+    // To be compared, to be written, and to be read again.
+    #expect(bench.service.requests.count - before == (policy.needsRow ? 3 : 2))
+  }
+
   @Test func aPageOfAProxyIsNoRefusal() async throws {
     let bench = try Bench([.one])
     await bench.prove()

@@ -25,6 +25,12 @@ final class Business: Connector {
   /// Orders whose text is this are refused.
   var forbidden = "forbidden"
   var performs = 0
+  /// Whether it gives the rows that it changed; otherwise they are read.
+  var givesRows = true
+  /// How many rows it was asked for.
+  private(set) var reads = 0
+  /// What it makes of each text that is written to an order.
+  var rewritten: String?
   /// What it says of each change, if it does it.
   var remarks: [ResultNote] = []
   /// A fault on purpose: values are compared before anybody asks whose row it is.
@@ -74,7 +80,7 @@ final class Business: Connector {
       breaksAfterWork = false
       return .unknown(reason: "the line broke")
     }
-    return .done(outcomes, touched: touched)
+    return .done(outcomes, touched: givesRows ? touched : [])
   }
 
   private func perform(
@@ -133,6 +139,7 @@ final class Business: Connector {
     }
     if let refusal = judgedReferences(operation) { return .refused(refusal) }
     for (position, value) in settled { values[position] = value }
+    if entity.name == "Order", settled[2] != nil, let rewritten { values[2] = .text(rewritten) }
     let isDelete = operation.kind == .delete
     write(entity.name, key, isDelete ? nil : values)
     touched.append(RowImage(entity: entity.name, key: key, values: isDelete ? nil : values))
@@ -170,6 +177,7 @@ final class Business: Connector {
 
   func read(_ entity: Entity, keys: [ObjectKey]) throws(ConnectorError) -> [RowImage] {
     try reach()
+    reads += keys.count
     return keys.map { RowImage(entity: entity.name, key: $0, values: rows[entity.name]?[$0]) }
   }
 

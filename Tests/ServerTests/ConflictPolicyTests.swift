@@ -72,7 +72,9 @@ extension ReplayTests {
     let orders = CacheGroup(
       name: "orders", entities: ["Order"], refresh: .onDemand(interval: .seconds(3_600)))
     groups.change(
-      to: CachePolicies(groups: [orders], invalidating: isInvalidating ? ["Order"] : []))
+      to: CachePolicies(
+        groups: [orders],
+        operations: isInvalidating ? ["Order": OperationPolicies(.invalidate)] : [:]))
     groups.loadedAll(began: bench.clock.uptime)
     bench.clock.advance(5)
     #expect(!waits())

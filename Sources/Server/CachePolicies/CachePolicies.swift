@@ -1,4 +1,5 @@
 import FerryConnector
+import FerryModel
 import FerryWorld
 
 /// When the server asks the business system for the rows of a package, and what becomes of changes that
@@ -11,21 +12,34 @@ package struct CachePolicies: Sendable, Equatable {
   /// By the names of entities; where there is none, changes are refused.
   package let conflicts: [String: ConflictPolicy]
 
-  /// Entities whose groups are read again after an operation of them was performed: it changes other
-  /// rows too.
-  package let invalidating: Set<String>
+  /// By the names of entities: what becomes of rows after operations on them were performed.
+  package let operations: [String: OperationPolicies]
 
   package init(
     groups: [CacheGroup] = [], conflicts: [String: ConflictPolicy] = [:],
-    invalidating: Set<String> = []
+    operations: [String: OperationPolicies] = [:]
   ) {
     self.groups = groups
     self.conflicts = conflicts
-    self.invalidating = invalidating
+    self.operations = operations
   }
 
   /// Nothing is said: the connector follows the changes of every entity.
   package static let none: CachePolicies = CachePolicies()
+}
+
+/// What becomes of the rows of an entity after operations on them were performed.
+package struct OperationPolicies: Sendable, Equatable {
+  /// Of the operations that are not named.
+  package let standard: OperationPolicy
+  package let kinds: [OperationKind: OperationPolicy]
+
+  package init(_ standard: OperationPolicy, kinds: [OperationKind: OperationPolicy] = [:]) {
+    self.standard = standard
+    self.kinds = kinds
+  }
+
+  package func policy(of kind: OperationKind) -> OperationPolicy { kinds[kind] ?? standard }
 }
 
 /// What happens where changes of an entity meet those of others.

@@ -41,33 +41,56 @@ struct PolicyReader {
     for (name, policy) in given.sorted(by: { $0.key < $1.key }) {
       conflicts[name] = try conflict(of: name, policy)
     }
-    var invalidating: Set<String> = []
-    let operations = try members["operations"]?.members([]) ?? [:]
-    for (name, policy) in operations.sorted(by: { $0.key < $1.key })
-    where try isInvalidating(name, policy, owners) {
-      invalidating.insert(name)
+    var operations: [String: OperationPolicies] = [:]
+    let named = try members["operations"]?.members([]) ?? [:]
+    for (name, policy) in named.sorted(by: { $0.key < $1.key }) {
+      operations[name] = try operationPolicies(of: name, policy, owners)
     }
-    return CachePolicies(groups: groups, conflicts: conflicts, invalidating: invalidating)
+    return CachePolicies(groups: groups, conflicts: conflicts, operations: operations)
   }
 
-  private func isInvalidating(
-    _ name: String, _ given: PolicyNode, _ owners: [String: String]
-  ) throws(PolicyFault) -> Bool {
-    guard package.entity(named: name) != nil else {
-      throw given.fault("is no entity of the model", "Write the name of one.")
+  private func operationPolicies(
+    of name: String, _ given: PolicyNode, _ owners: [String: String]
+  ) throws(PolicyFault) -> OperationPolicies {
+    guard let entity = package.entity(named: name), !entity.isOperation else {
+      throw given.fault("is no entity of the model with rows", "Write the name of one.")
     }
-    let word = try given.string()
-    switch word {
-    case "result": return false
-    case "invalidate":
-      guard owners[name] != nil else {
+    let isInGroup = owners[name] != nil
+    if given.node.string != nil {
+      return OperationPolicies(try operationPolicy(of: name, given, isInGroup: isInGroup))
+    }
+    var kinds: [OperationKind: OperationPolicy] = [:]
+    let named = try given.members(OperationKind.allCases.map(\.rawValue))
+    for (word, given) in named.sorted(by: { $0.key < $1.key }) {
+      guard let kind = OperationKind(rawValue: word), entity.operations.contains(kind) else {
         throw given.fault(
-          "is \"invalidate\", and \(name) is in no cache group",
-          "Put it into a group; entities of no group are followed anyway.")
+          "is an operation that the model does not let devices do",
+          "Leave it out, or add it to the operations of \(name) in the model.")
       }
-      return true
-    default:
-      throw given.fault("\"\(word)\" is not known", "Write \"result\" or \"invalidate\".")
+      kinds[kind] = try operationPolicy(of: name, given, isInGroup: isInGroup)
+    }
+    return OperationPolicies(.result, kinds: kinds)
+  }
+
+  private func operationPolicy(
+    of name: String, _ given: PolicyNode, isInGroup: Bool
+  ) throws(PolicyFault) -> OperationPolicy {
+    let word = try given.string()
+    guard let policy = OperationPolicy(rawValue: word) else {
+      throw given.fault(
+        "\"\(word)\" is not known",
+        "Write one of: \(OperationPolicy.allCases.map(\.rawValue).joined(separator: ", ")).")
+    }
+    switch policy {
+    case .invalidate where !isInGroup:
+      throw given.fault(
+        "is \"invalidate\", and \(name) is in no cache group",
+        "Put it into a group; entities of no group are followed anyway.")
+    case .none where !isInGroup:
+      throw given.fault(
+        "is \"none\", and \(name) is in no cache group: nobody would read the row again",
+        "Put it into a group, or write \"result\".")
+    case .result, .parameters, .invalidate, .none: return policy
     }
   }
 

@@ -17,8 +17,21 @@ package enum PolicySchema {
         },
         "operations": {
           "type": "object",
-          "description": "By entity: what is read after an operation was performed. result: its rows; invalidate: the rest of its cache group too.",
-          "additionalProperties": {"enum": ["result", "invalidate"]}
+          "description": "By entity, or by entity and operation: what becomes of the server's copy of a row after an operation on it was performed.",
+          "additionalProperties": {
+            "anyOf": [
+              {"$ref": "#/$defs/policy"},
+              {
+                "type": "object",
+                "additionalProperties": false,
+                "properties": {
+                  "create": {"$ref": "#/$defs/policy"},
+                  "update": {"$ref": "#/$defs/policy"},
+                  "delete": {"$ref": "#/$defs/policy"}
+                }
+              }
+            ]
+          }
         },
         "conflicts": {
           "type": "object",
@@ -39,6 +52,7 @@ package enum PolicySchema {
         }
       },
       "$defs": {
+        "policy": {"enum": ["result", "parameters", "invalidate", "none"], "description": "result: as the business system has it; parameters: it takes the values of the operation; invalidate: as result, and its cache group is read again; none: it stays as it was until its cache group is read."},
         "rule": {"enum": ["refuse", "serverWins", "deviceWins"], "description": "refuse: the user gets both values; serverWins: the rest of the change is made; deviceWins: the change is written over the other."},
         "time": {"type": "string", "pattern": "^[0-9]+ *(s|min|h|days)$"},
         "group": {

@@ -146,6 +146,9 @@ public struct ConnectorOperation: Sendable, Equatable {
   public var conflictRules: ConflictRules?
   /// Takes what the business system says of it if it is accepted.
   public var resultNotes: ResultNotes = ResultNotes()
+  /// What becomes of the server's copy of its row. Where that does not need the row, a connector does
+  /// not read it only to give it.
+  public var policy: OperationPolicy = .result
 
   public init(
     id: OperationID, entity: Entity, kind: OperationKind, key: ObjectKey?,

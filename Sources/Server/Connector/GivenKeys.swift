@@ -45,6 +45,7 @@ public struct GivenKeys: Sendable {
     applied.sentAt = operation.sentAt
     applied.conflictRules = operation.conflictRules
     applied.resultNotes = operation.resultNotes
+    applied.policy = operation.policy
     return applied
   }
 

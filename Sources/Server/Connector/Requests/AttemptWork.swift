@@ -95,6 +95,7 @@ package struct AttemptWork<Desk: AttemptDesk> {
       return RowImage(entity: entity.name, key: key, values: nil)
     }
     if desk.user == nil, let known = images[place], known.key == key { return known }
+    guard operations[place].policy.needsRow else { return nil }
     switch desk.technical.read(entity, key) {
     case .there(_, let image, _): return image
     case .absent: return RowImage(entity: entity.name, key: key, values: nil)

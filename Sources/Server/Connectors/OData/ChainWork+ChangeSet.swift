@@ -341,6 +341,7 @@ extension ConnectorOperation {
       temporaryKey: temporaryKey, contents: contents, judge: judge, user: user)
     rest.conflictRules = conflictRules
     rest.resultNotes = resultNotes
+    rest.policy = policy
     return rest
   }
 }

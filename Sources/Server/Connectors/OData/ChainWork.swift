@@ -120,6 +120,7 @@ struct ChainWork {
       return RowImage(entity: form.entity.name, key: key, values: nil)
     }
     if desk.user == nil, let known = images[place], known.key == key { return known }
+    guard operations[place].policy.needsRow else { return nil }
     guard let desk = try? desk.asTechnical() else { return nil }
     switch desk.read(form, key) {
     case .there(_, let image): return image

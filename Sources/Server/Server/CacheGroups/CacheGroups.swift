@@ -17,7 +17,7 @@ package final class CacheGroups: Sendable {
     var pulled: [String: [String]] = [:]
     var suspended: Set<String> = []
     var conflicts: [String: ConflictPolicy] = [:]
-    var invalidating: Set<String> = []
+    var operations: [String: OperationPolicies] = [:]
     /// Called where a load is wanted, and where somebody need not wait any more.
     var onWanted: (@Sendable () -> Void)?
     var onEnd: (@Sendable () -> Void)?
@@ -113,10 +113,15 @@ package final class CacheGroups: Sendable {
     }
   }
 
-  /// Operations of these entities were performed.
-  func performed(_ entities: Set<String>, at now: Duration) {
+  /// What becomes of a row after an operation on it was performed.
+  func policy(of entity: Entity, _ kind: OperationKind) -> OperationPolicy {
+    state.withLock { $0.operations[entity.name]?.policy(of: kind) ?? .result }
+  }
+
+  /// The groups of these entities are to be read again.
+  func invalidate(_ entities: Set<String>, at now: Duration) {
     let call = state.withLock { state -> (@Sendable () -> Void)? in
-      let names = Set(entities.intersection(state.invalidating).compactMap { state.owners[$0] })
+      let names = Set(entities.compactMap { state.owners[$0] })
       for name in names { state.machines[name]?.invalidate(at: now) }
       return names.isEmpty ? nil : state.onWanted
     }
@@ -260,7 +265,7 @@ extension CacheGroups.State {
     }
     machines = next
     conflicts = policies.conflicts
-    invalidating = policies.invalidating
+    operations = policies.operations
   }
 }
 

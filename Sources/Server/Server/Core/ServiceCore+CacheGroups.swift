@@ -23,9 +23,10 @@ extension ServiceCore {
   func performed(_ operations: [ConnectorOperation], _ outcomes: [OperationOutcome?]) {
     var entities: Set<String> = []
     for (operation, outcome) in zip(operations, outcomes) {
-      if case .accepted? = outcome { entities.insert(operation.entity.name) }
+      guard case .accepted? = outcome, operation.policy == .invalidate else { continue }
+      entities.insert(operation.entity.name)
     }
-    cacheGroups.performed(entities, at: world.clock.uptime)
+    cacheGroups.invalidate(entities, at: world.clock.uptime)
   }
 
   /// How old the rows of synchronization groups are, in milliseconds, where a checkpoint says that they

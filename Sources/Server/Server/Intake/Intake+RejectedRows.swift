@@ -22,6 +22,21 @@ struct MetRows {
     names.append(name)
     if let problem { rejected.append(problem) } else { fitting.append(name) }
   }
+
+  /// Rows that take the values of operations. One of which nobody knows the other values stays as it is.
+  mutating func take(
+    merged: [(name: ObjectName, operations: [ConnectorOperation])],
+    _ machine: inout CacheMachine, _ cache: CacheReader
+  ) throws(StoreError) {
+    for (name, operations) in merged {
+      guard let position = cache.rules.position(of: name.entity),
+        let values = operations.merged(
+          into: try machine.values(of: RowName(position, name.key), cache), name.key)
+      else { continue }
+      try take(
+        RowImage(entity: name.entity, key: name.key, values: values), position, &machine, cache)
+    }
+  }
 }
 
 /// Rows of the business system that no device gets.

@@ -385,6 +385,7 @@ extension Operations {
         changed: operation.changed, base: operation.base, temporaryKey: temporaryKey,
         contents: try contents(of: operation, user: received.user),
         judge: judge(of: entity, for: operation.kind, rights), user: received.user,
-        sentAt: received.sentAt), rules: core.cacheGroups.conflictRules(of: entity))
+        sentAt: received.sentAt), policy: core.cacheGroups.policy(of: entity, operation.kind),
+      rules: core.cacheGroups.conflictRules(of: entity))
   }
 }

@@ -112,6 +112,7 @@ extension Operations {
             "\(name) is written as it was before a load that has ended since")
           try met.take(seen.image, position, &machine, cache)
         }
+        try met.take(merged: replay.machine.merged, &machine, cache)
         answers += maker.answers(replay.machine, notes, isOver: replay.isOver)
         answered += self.answered(replay)
       }

@@ -31,7 +31,7 @@ struct AnswerMaker {
       var answer = make(
         operation, .replayResult, newKey: operation.kind == .create ? key : nil,
         log: notes.decisions.map { record(operation, $0) }
-          + notes.results.map { record(operation, key, $0) })
+          + (notes.results + AnswerMaker.remarks(operation)).map { record(operation, key, $0) })
       for (position, value) in written {
         answer.written[operation.entity.attributes[position].name] = value
       }
@@ -41,6 +41,14 @@ struct AnswerMaker {
     case .notTried: return make(operation, .notTried, isToBeSentAgain: isOver)
     case .unknown(let reason): return unknown(operation, reason: reason)
     }
+  }
+
+  /// The device shows the row as it was, and its user hears why.
+  private static func remarks(_ operation: ConnectorOperation) -> [ResultNote] {
+    guard operation.policy == .none else { return [] }
+    return [
+      ResultNote(.info, "The change was accepted. It is shown when the server next reads the row.")
+    ]
   }
 
   /// One for each attribute that was changed meanwhile.

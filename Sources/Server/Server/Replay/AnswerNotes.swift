@@ -16,10 +16,11 @@ final class AnswerNotes: Sendable {
   /// The operation with the rules for what happens where it meets a change of somebody else, and with a
   /// place for what the business system says of it.
   func attached(
-    to operation: ConnectorOperation, rules: [Int: ConflictRule]?
+    to operation: ConnectorOperation, policy: OperationPolicy, rules: [Int: ConflictRule]?
   ) -> ConnectorOperation {
     var attached = operation
     let id = operation.id
+    attached.policy = policy
     attached.resultNotes = ResultNotes { [weak self] in self?.change(id, \.results, to: $0) }
     if let rules, operation.kind != .create {
       attached.conflictRules = ConflictRules(rules) { [weak self] in

@@ -59,6 +59,8 @@ package struct ReplayMachine {
   package private(set) var written: [[Int: AttributeValue]]
   /// What was seen of each object, and since when it holds.
   package private(set) var seen: [ObjectName: Seen] = [:]
+  /// Objects whose rows in the cache take the values of operations, and since when those hold.
+  private var merges: [ObjectName: Mark] = [:]
   private var toRead: [ObjectName] = []
   private var wasUnknown: Bool = false
   /// The business system has answered for parts of the chain: what is accepted stays, and the chain is
@@ -141,9 +143,10 @@ package struct ReplayMachine {
         operation.key.map { ObjectName(entity: operation.entity.name, key: $0) }
       })
     var outdated: [ObjectName] = []
-    for (name, seen) in seen.sorted(by: { $0.key < $1.key })
+    let since = seen.mapValues(\.mark).merging(merges) { seen, _ in seen }
+    for (name, mark) in since.sorted(by: { $0.key < $1.key })
     where marks.isTouched(
-      name, version: try version(name), since: seen.mark,
+      name, version: try version(name), since: mark,
       byLoads: !own.contains(name) ? .ended : isListed(name) ? nil : .began)
     {
       outdated.append(name)
@@ -153,7 +156,10 @@ package struct ReplayMachine {
 
   /// Some images were older than what the cache has learned since.
   mutating func take(touched names: [ObjectName]) -> Action {
-    for name in names { seen[name] = nil }
+    for name in names {
+      seen[name] = nil
+      merges[name] = nil
+    }
     toRead = names.sorted()
     return goOn()
   }
@@ -230,7 +236,7 @@ package struct ReplayMachine {
 
   /// The operations at these places as the business system is to be asked now: keys that were given
   /// to members which are accepted are put in.
-  private func prepared(_ places: [Int]) -> [ConnectorOperation] {
+  func prepared(_ places: [Int]) -> [ConnectorOperation] {
     var keys = GivenKeys()
     for (operation, outcome) in zip(operations, outcomes) {
       if case .accepted(let key, _) = outcome { keys.learn(operation, key: key) }
@@ -255,8 +261,11 @@ package struct ReplayMachine {
       guard found.count == asked.count else {
         return giveUp("the business system answered \(found.count) of \(asked.count)")
       }
-      for image in touched { see(image, mark) }
-      return take(found, of: asked, touched)
+      let left = untouched(found, of: asked)
+      for image in touched where !left.contains(ObjectName(entity: image.entity, key: image.key)) {
+        see(image, mark)
+      }
+      return take(found, of: asked, touched, mark)
     case .notDone(let reason): return later(reason)
     case .waits(let thing):
       awaited = thing
@@ -271,7 +280,7 @@ package struct ReplayMachine {
   /// Behind a refusal, `notTried` is an answer; without one it means that the operation is still to be
   /// performed.
   private mutating func take(
-    _ found: [OperationOutcome], of asked: [Int], _ touched: [RowImage]
+    _ found: [OperationOutcome], of asked: [Int], _ touched: [RowImage], _ mark: Mark
   ) -> Action {
     let isRefused = found.contains(where: ReplayMachine.isRefused)
     var doubted: [Int] = []
@@ -282,6 +291,7 @@ package struct ReplayMachine {
       case .accepted(let key, let isRepeated):
         outcomes[index] = outcome
         guard !isRepeated else { continue }
+        merge(operations[index], key, mark)
         written[index] = ReplayMachine.written(operations[index], key, touched)
       case .refused, .notTried: outcomes[index] = outcome
       }
@@ -310,14 +320,24 @@ package struct ReplayMachine {
     }
   }
 
+  /// The names of `merged`.
+  var merging: [ObjectName] { Array(merges.keys) }
+
+  private mutating func merge(_ operation: ConnectorOperation, _ key: ObjectKey, _ mark: Mark) {
+    let name = ObjectName(entity: operation.entity.name, key: key)
+    guard seen[name] == nil, ReplayMachine.isEnough(operation) else { return }
+    merges[name] = mark
+  }
+
   private mutating func see(_ image: RowImage, _ mark: Mark) {
     let name = ObjectName(entity: image.entity, key: image.key)
     seen[name] = Seen(image: image, mark: mark)
+    merges[name] = nil
     toRead.removeAll { $0 == name }
   }
 
   /// Objects whose images are not written yet, or are still to be read.
-  var unwritten: Set<ObjectName> { Set(seen.keys).union(toRead) }
+  var unwritten: Set<ObjectName> { Set(seen.keys).union(merges.keys).union(toRead) }
 
   /// What has no outcome.
   var open: [Int] { outcomes.indices.filter { outcomes[$0] == nil } }
@@ -358,7 +378,9 @@ package struct ReplayMachine {
   private func needed() -> [ObjectName] {
     zip(operations, outcomes).compactMap { operation, outcome in
       switch outcome {
-      case .accepted(let key, _): return ObjectName(entity: operation.entity.name, key: key)
+      case .accepted(let key, _):
+        let name = ObjectName(entity: operation.entity.name, key: key)
+        return operation.policy == .none || merges[name] != nil ? nil : name
       case .refused(let refusal)
       where refusal.code == 404 || refusal.code == 412 || refusal.code == 403 && !isJudgedHere:
         return operation.kind == .create

@@ -52,6 +52,14 @@ package struct CacheMachine {
       names, moved: before == nil || before?.partition != row.partition, source)
   }
 
+  /// The values of a row behind the changes so far; nil where there is none.
+  func values(
+    of name: RowName, _ source: some CacheSource
+  ) throws(StoreError) -> [AttributeValue]? {
+    guard let row = try current(name, source), !row.isDeleted else { return nil }
+    return try values(of: row)
+  }
+
   private mutating func delete(_ before: Row, _ source: some CacheSource) throws(StoreError) {
     let was = try values(of: before)
     put(
