@@ -28,6 +28,15 @@ struct GeneratedParameterTests {
     let since = try database.value(of: Regions.PersonalizationKeys.since)
     #expect(since?.description == "2024-02-29")
     #expect(Regions.package.parameter(named: "place")?.defaultValue == .text("N \"12\""))
+    #expect(try database.value(of: Regions.PersonalizationKeys.home) == "hall")
+    #expect(Regions.package.parameter(named: "room")?.from == "home")
+    #expect(Regions.package.parameter(named: "place")?.from == nil)
+    #expect(
+      Regions.package.entity(named: "Lamp")?.partition
+        == .columns([
+          .init(attribute: "form", source: .constant("\"LED\" 3")),
+          .init(attribute: "room", source: .parameter("room", within: "rooms")),
+        ]))
     await database.close()
     try FerryDatabase.delete(at: path)
   }

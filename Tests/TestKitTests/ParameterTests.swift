@@ -2,6 +2,7 @@ import Ferry
 import FerryModel
 import FerryReference
 import FerryTestKit
+import FerryTestTraits
 import Foundation
 import Testing
 
@@ -150,6 +151,33 @@ struct ParameterTests {
     }
     let saved = try database.savedParameters()
     #expect(saved.compactMap { $0.value(of: "year", as: Int.self) } == Array(1...200))
+    await database.close()
+    try FerryDatabase.delete(at: path)
+  }
+
+  @Test(
+    "Values that no message could carry are refused at once, and the earlier ones stay",
+    .reference("facts/1.5"))
+  func tooLarge() async throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: "ferry-\(UUID()).db").path
+    let database = try FerryDatabase.open(
+      at: path, package: Sales.package, profile: ConnectionProfile(server: "http://127.0.0.1:9"))
+    let long = String(repeating: "x", count: 40_000)
+    try database.set(Sales.territory, to: long)
+    func isTooLarge(_ error: any Error) -> Bool { (error as? FerryError)?.code == .tooLarge }
+    #expect { try database.set(Sales.mood, to: long) } throws: { isTooLarge($0) }
+    #expect(try database.value(of: Sales.mood) == nil)
+    #expect { try database.save(ParameterSet(["region": long])) } throws: { isTooLarge($0) }
+    #expect(try database.savedParameters().isEmpty)
+    #expect {
+      try database.set(Sales.territory, to: String(repeating: "y", count: 70_000))
+    } throws: {
+      isTooLarge($0)
+    }
+    #expect(try database.value(of: Sales.territory) == long)
+    try database.set(Sales.territory, to: "South")
+    try database.set(Sales.mood, to: long)
+    #expect(try database.value(of: Sales.mood) == long)
     await database.close()
     try FerryDatabase.delete(at: path)
   }

@@ -8,7 +8,8 @@ extension DraftReader {
     }
     let type = choice(fields, "type", of: AttributeType.self)?.content
     var parameter = DraftParameter(
-      name: text(fields, "name"), type: type, kind: choice(fields, "kind", of: ParameterKind.self))
+      name: text(fields, "name"), type: type, kind: choice(fields, "kind", of: ParameterKind.self),
+      from: text(fields, "from"))
     if let field = fields["default"], let type {
       if let value = type.canonical(value(field.node, of: type)) {
         parameter.defaultValue = Placed(content: value, place: field.place)
@@ -42,6 +43,6 @@ extension DraftParameter {
     guard let name, let type else { return nil }
     return Parameter(
       name: name.content, type: type, kind: kind?.content ?? .synchronization,
-      defaultValue: defaultValue?.content ?? .null)
+      defaultValue: defaultValue?.content ?? .null, from: from?.content)
   }
 }

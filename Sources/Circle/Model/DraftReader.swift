@@ -136,8 +136,8 @@ struct DraftReader {
         "the partition column \"\(member.key)\" names no source for its value",
         cure:
           "Write \"claim:<name>\" for a claim of the user, \"parameter:<name>\" for what the device "
-          + "chooses, \"parameter:<name> within claim:<name>\" for a choice among claims, or "
-          + "\"open\" if everyone gets all.")
+          + "chooses, \"parameter:<name> within claim:<name>\" for a choice among claims, "
+          + "\"constant:<value>\" for one value without a comma, or \"open\" if everyone gets all.")
     }
     return (Placed(content: member.key, place: place), source)
   }

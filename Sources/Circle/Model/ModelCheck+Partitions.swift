@@ -19,6 +19,15 @@ extension ModelCheck {
     var seen: Set<String> = []
     for (name, source) in columns {
       if entity.attribute(named: name.content) == nil { unknownAttribute(name, of: entity) }
+      if case .constant(let text) = source,
+        let type = entity.attribute(named: name.content)?.type, type.value(plainText: text) == nil
+      {
+        findings.error(
+          name.place,
+          "\(entity.shownName).\(name.content) is \(type.rawValue), and \"constant:\(text)\" is no "
+            + "such value: no row would be in the partition",
+          cure: "Write a value of its type.")
+      }
       if !seen.insert(name.content).inserted {
         findings.error(
           name.place, "\"\(name.content)\" is twice in the partition rule", cure: "Keep it once.")

@@ -108,6 +108,8 @@ struct DraftParameter {
   /// Nil where the type could not be read, which was told already.
   var type: AttributeType?
   var kind: Placed<ParameterKind>?
+  /// The personalization key that it is taken from.
+  var from: Placed<String>?
   /// As it is written, with its place; nil where none is.
   var defaultValue: Placed<AttributeValue>?
 }

@@ -57,7 +57,7 @@ public struct ModelKey: Sendable, Hashable {
 
   public static let packageParameter: [ModelKey] = [
     ModelKey("name", required: true), ModelKey("type", required: true), ModelKey("kind"),
-    ModelKey("default"),
+    ModelKey("default"), ModelKey("from"),
   ]
 
   public static let roles: [ModelKey] = Permission.allCases.map { ModelKey($0.rawValue) }

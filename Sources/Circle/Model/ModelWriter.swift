@@ -104,6 +104,7 @@ public enum ModelWriter {
     if parameter.kind != .synchronization {
       fields.append("\"kind\": \(quote(parameter.kind.rawValue))")
     }
+    if let from = parameter.from { fields.append("\"from\": \(quote(from))") }
     switch parameter.defaultValue {
     case .null: break
     case .text(let text): fields.append("\"default\": \(quote(text))")

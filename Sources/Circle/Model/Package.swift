@@ -56,6 +56,23 @@ public struct Package: Sendable, Hashable {
     parameters.first { $0.name == name }
   }
 
+  /// The value of a parameter in one subscription; null where nothing gives one.
+  ///
+  /// The first of these counts: what was chosen in the set, the user's value of the key that the
+  /// parameter is taken from, the default of that key, the default of the parameter. `chosen`: the set
+  /// and all personalization keys by name, as plain text. A text of another type counts as none.
+  public func value(ofParameter name: String, chosen: [String: String]) -> AttributeValue {
+    guard let parameter = parameter(named: name) else { return .null }
+    if let value = chosen[name].flatMap({ parameter.type.value(plainText: $0) }), !value.isNull {
+      return value
+    }
+    if let key = parameter.from.flatMap({ self.parameter(named: $0) }), key.from == nil {
+      let value = value(ofParameter: key.name, chosen: chosen)
+      if !value.isNull { return value }
+    }
+    return parameter.defaultValue
+  }
+
   /// The synchronization group that brings the rows of this entity.
   public func group(of entity: Entity) -> SynchronizationGroup? {
     groups.first { $0.name == entity.group }

@@ -7,15 +7,19 @@ public struct Parameter: Sendable, Hashable {
   public let kind: ParameterKind
   /// What holds where nothing was chosen, canonical; null: no row comes by it then.
   public let defaultValue: AttributeValue
+  /// The personalization key whose value a synchronization parameter has where a set does not name it;
+  /// nil: none.
+  public let from: String?
 
   public init(
     name: String, type: AttributeType, kind: ParameterKind = .synchronization,
-    defaultValue: AttributeValue = .null
+    defaultValue: AttributeValue = .null, from: String? = nil
   ) {
     self.name = name
     self.type = type
     self.kind = kind
     self.defaultValue = defaultValue
+    self.from = from
   }
 }
 

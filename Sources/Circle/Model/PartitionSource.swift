@@ -5,13 +5,22 @@ public enum PartitionSource: Sendable, Hashable {
   /// A parameter of the package, whose value the device chooses: any, or, where a claim is named,
   /// one of those that the user's claim lists.
   case parameter(String, within: String?)
+  /// Everyone gets the rows of this value, and of no other: a canonical text of the attribute's type.
+  case constant(String)
   /// Everyone gets the rows of every value; `ferry check` lists these.
   case open
 
-  /// `claim:employee`, `parameter:region`, `parameter:region within claim:regions` or `open`.
+  /// `claim:employee`, `parameter:region`, `parameter:region within claim:regions`, `constant:CH` or
+  /// `open`. A constant has no comma.
   public init?(_ text: String) {
     if text == "open" {
       self = .open
+      return
+    }
+    if text.hasPrefix("constant:") {
+      let value = String(text.dropFirst("constant:".count))
+      guard !value.isEmpty, !value.contains(",") else { return nil }
+      self = .constant(value)
       return
     }
     let words = text.split(separator: " ", omittingEmptySubsequences: false)
@@ -43,6 +52,7 @@ public enum PartitionSource: Sendable, Hashable {
     case .claim(let name): "claim:\(name)"
     case .parameter(let name, nil): "parameter:\(name)"
     case .parameter(let name, let claim?): "parameter:\(name) within claim:\(claim)"
+    case .constant(let value): "constant:\(value)"
     case .open: "open"
     }
   }

@@ -152,6 +152,7 @@ struct Truth {
         else { return false }
         switch column.source {
         case .open: return true
+        case .constant(let text): return Truth.isSame(text, value)
         case .claim("user"): return Truth.isSame(person.name, value)
         case .claim(let claim): return has(person, claim, value)
         case .parameter(_, let claim):

@@ -15,7 +15,8 @@ extension FerryDatabase {
   /// Several sets bring the union of their rows; saving the same set twice changes nothing.
   ///
   /// `unknownName` for a parameter that the model does not have, `invalidValue` for a value of another
-  /// type, `tooLarge` for a set more than the 200 that are taken; a user's claims may allow fewer values than the model, which
+  /// type, `tooLarge` for a set more than the 200 that are taken, or more bytes
+  /// than `hello` carries; a user's claims may allow fewer values than the model, which
   /// then bring nothing.
   public func save(_ parameters: some SynchronizationParameters) throws(FerryError) {
     let isNew = try store.withTransaction { transaction throws(FerryError) in
@@ -69,7 +70,8 @@ extension FerryDatabase {
   /// Sets a personalization key; nil as an optional type restores the default. The value of a key
   /// of the kind server reaches all of the user's devices with their next synchronization.
   ///
-  /// `unknownName` for a key that the model does not have, `invalidValue` for a value of another type.
+  /// `unknownName` for a key that the model does not have, `invalidValue` for a value of another type,
+  /// `tooLarge` if keys and parameters would have more than 65,536 bytes; nothing is changed then.
   public func set<Member>(
     _ key: PersonalizationKey<Member>, to member: Member
   ) throws(FerryError) {

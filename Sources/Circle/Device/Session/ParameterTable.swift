@@ -40,6 +40,7 @@ package struct ParameterTable {
         .tooLarge, "\(most) sets of parameters are already saved",
         hint: "Remove those that are no longer needed.")
     }
+    if isNew { try checkSize() }
     return isNew
   }
 
@@ -107,10 +108,16 @@ package struct ParameterTable {
   func setPersonalization(_ name: String, _ value: AttributeValue) throws(FerryError) -> Bool {
     let text = try checked(name, value, isKey: true)?.plainText
     if model.parameter(named: name)?.kind == .session {
-      return transaction.store.sessionKeys.withLock { keys in
+      let earlier = transaction.store.sessionKeys.withLock { keys -> String? in
         defer { keys[name] = text }
-        return keys[name] != text
+        return keys[name]
       }
+      guard earlier != text else { return false }
+      do throws(FerryError) { try checkSize() } catch {
+        transaction.store.sessionKeys.withLock { $0[name] = earlier }
+        throw error
+      }
+      return true
     }
     let known = try transaction.value(
       "SELECT value FROM ferry_personalization WHERE name = ?", .text(name))?.text
@@ -119,7 +126,20 @@ package struct ParameterTable {
       """
       INSERT OR REPLACE INTO ferry_personalization (name, value, changed) VALUES (?, ?, 1)
       """, .text(name), .optional(text))
+    try checkSize()
     return true
+  }
+
+  /// Nothing is saved that would make the server refuse each message of the device.
+  private func checkSize() throws(FerryError) {
+    let bytes = try subscription().bytes
+    guard bytes <= WireLimits.parameterBytes else {
+      throw FerryError(
+        .tooLarge,
+        "the sets of parameters and the personalization keys would have \(bytes) bytes; "
+          + "\(WireLimits.parameterBytes) are allowed",
+        hint: "Nothing was changed. Save shorter values, or remove sets that are no longer needed.")
+    }
   }
 
   // The wire.

@@ -44,7 +44,7 @@ package struct ClaimCheck: Sendable {
     switch source {
     case .claim(let name): name
     case .parameter(_, let name): name
-    case .open: nil
+    case .open, .constant: nil
     }
   }
 

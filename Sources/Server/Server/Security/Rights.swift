@@ -31,6 +31,7 @@ struct Rights: Sendable {
         switch column.source {
         case .claim(let name), .parameter(_, within: let name?):
           self.values(ofClaim: name, pair.0).contains(pair.1)
+        case .constant(let text): pair.0.value(plainText: text) == pair.1
         case .open, .parameter(_, within: nil): true
         }
       }) {
@@ -103,12 +104,11 @@ struct Rights: Sendable {
   ) -> [AttributeValue] {
     switch source {
     case .open: return []
+    case .constant(let text): return type.value(plainText: text).map { [$0] } ?? []
     case .claim(let name): return values(ofClaim: name, type)
     case .parameter(let name, let claim):
-      let chosen = set[name].flatMap { type.value(plainText: $0) }
-      guard let value = chosen ?? rules.package.parameter(named: name)?.defaultValue,
-        !value.isNull
-      else { return [] }
+      let value = rules.package.value(ofParameter: name, chosen: set)
+      guard !value.isNull else { return [] }
       guard let claim else { return [value] }
       return values(ofClaim: claim, type).filter { $0 == value }
     }

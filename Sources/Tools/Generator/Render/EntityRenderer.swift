@@ -118,6 +118,7 @@ struct EntityRenderer {
           switch column.source {
           case .open: ".open"
           case .claim(let name): ".claim(\(SwiftLiteral.text(name)))"
+          case .constant(let value): ".constant(\(SwiftLiteral.text(value)))"
           case .parameter(let name, let claim):
             ".parameter(\(SwiftLiteral.text(name)), "
               + "within: \(claim.map(SwiftLiteral.text) ?? "nil"))"

@@ -105,7 +105,7 @@ package enum ModelSchema {
   private static let packageParameter: [String: String] = [
     "name": identifier, "type": choice(AttributeType.allCases.map(\.rawValue)),
     "kind": choice(ParameterKind.allCases.map(\.rawValue)),
-    "default": "{ \"type\": [\"string\", \"number\", \"boolean\"] }",
+    "default": "{ \"type\": [\"string\", \"number\", \"boolean\"] }", "from": identifier,
   ]
 
   private static let roles: [String: String] = Dictionary(
@@ -114,7 +114,7 @@ package enum ModelSchema {
   private static let partition: [String: String] = [
     "columns": "{ \"type\": \"object\", \"minProperties\": 1, \"additionalProperties\": "
       + "{ \"type\": \"string\", \"pattern\": "
-      + "\"^(open|claim:.+|parameter:[^ ]+( within claim:[^ ]+)?)$\" } }",
+      + "\"^(open|claim:.+|constant:[^,]+|parameter:[^ ]+( within claim:[^ ]+)?)$\" } }",
     "through": identifier,
   ]
 

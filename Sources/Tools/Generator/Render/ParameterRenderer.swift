@@ -15,7 +15,8 @@ struct ParameterRenderer {
     let lines = (synchronization + keys).map { parameter in
       "      FerryModel.Parameter(name: \(SwiftLiteral.text(parameter.name)), type: "
         + ".\(parameter.type.rawValue), kind: .\(parameter.kind.rawValue), defaultValue: "
-        + "\(value(parameter.defaultValue))),"
+        + value(parameter.defaultValue)
+        + (parameter.from.map { ", from: \(SwiftLiteral.text($0))" } ?? "") + "),"
     }
     guard !lines.isEmpty else { return "" }
     return ",\n    parameters: [\n\(lines.joined(separator: "\n"))\n    ]"

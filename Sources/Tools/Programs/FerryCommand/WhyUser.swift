@@ -63,7 +63,7 @@ enum WhyUser {
     switch PartitionSource(String(text)) {
     case .claim(let name): (name, nil)
     case .parameter(let name, let claim): (claim, name)
-    case .open, nil: (nil, nil)
+    case .open, .constant, nil: (nil, nil)
     }
   }
 
