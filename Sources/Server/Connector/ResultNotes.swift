@@ -2,6 +2,7 @@ import FerryModel
 
 /// What a business system says of a change that it has accepted. The app gets it as a log record.
 public struct ResultNote: Sendable, Hashable {
+  /// The level of the log record.
   public enum Level: String, Sendable, CaseIterable { case info, warning }
 
   public let level: Level
