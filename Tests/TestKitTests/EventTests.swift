@@ -71,7 +71,7 @@ struct EventTests {
     }
     #expect(refused?.1 == wanted)
     let cy = try #require(try await refused?.0.as(Customer.self, in: again))
-    #expect(try await database.refusal(of: cy) == wanted)
+    #expect(try await again.refusal(of: cy) == wanted)
     await server.stop()
   }
 

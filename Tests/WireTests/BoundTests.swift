@@ -12,7 +12,7 @@ struct BoundTests {
     {"protocol":1,"server":"s","package":"Flights:1.0","device":"d","incarnation":"i","groups":[{"name":"default","era":"e","version":1}],"partitions":[[12,40,0]],"open":["000102030405060708090a0b0c0d0e0f"],"wait":1,"current":true,"parameters":{"sets":[{"region":"South"}],"keys":{"depot":"7"},"changed":{"territory":"3"}},"facts":{"hardware":"h","system":"s","library":"l","pending":1,"subscribed":true},"notices":{"orders":1},"settings":"v","corrections":[{"id":"000102030405060708090a0b0c0d0e0f","outcome":"taken","operation":"000102030405060708090a0b0c0d0e0f","message":"m"}]}
     """#,
     .welcome: #"""
-    {"server":"s","era":"e","clock":1,"rightsVersion":"r","keep":[1],"start":[{"partition":14,"group":"default"}],"drop":[1],"reset":[1],"operations":{"000102030405060708090a0b0c0d0e0f":"inWork"},"expectedRows":2,"keys":{"territory":"3"},"takes":["report"],"settings":{"template":"t","version":"v","values":{"custom.color":"green"}},"corrections":[{"id":"000102030405060708090a0b0c0d0e0f","operation":"000102030405060708090a0b0c0d0e0f","verb":"release","changed":"{}","seen":"{}","message":"m"}]}
+    {"server":"s","era":"e","clock":1,"rightsVersion":"r","keep":[1],"start":[{"partition":14,"group":"default"}],"drop":[1],"reset":[1],"operations":{"000102030405060708090a0b0c0d0e0f":"inWork"},"expectedRows":2,"keys":{"territory":"3"},"takes":["report"],"settings":{"template":"t","version":"v","values":{"custom.color":"green"}},"corrections":[{"id":"000102030405060708090a0b0c0d0e0f","operation":"000102030405060708090a0b0c0d0e0f","verb":"restore","changed":"{}","seen":"{}","message":"m","sent":"{}","records":[RECORD]}]}
     """#,
     .pull: #"{"group":"default","staged":[[12,0,0]],"at":0}"#,
     .rows: #"""
@@ -88,6 +88,7 @@ struct BoundTests {
     for (outer, inner, word) in [
       ("checkpoint", "answers.", "answer"), ("stored", "refused.", "answer"),
       ("answer", "log.", "record"), ("report", "records.", "record"),
+      ("welcome", "corrections.records.", "record"),
     ] where form == outer && member.hasPrefix(inner) {
       (form, member) = (word, String(member.dropFirst(inner.count)))
     }
