@@ -116,4 +116,19 @@ struct PreparedStatementTests {
     }
     #expect(lines == ["1\n"])
   }
+
+  @Test("Where what is held fails, those before it are answered, and those behind it are not")
+  func heldFailure() throws {
+    let connection = try Self.connection()
+    let requests = ["SELECT 1", "SELECT 2", "SELECT 1 / 0", "SELECT 3"].map {
+      PostgreSQLConnection.Request($0)
+    }
+    var answers: [[String?]] = []
+    connection.hold([requests[0]]) { answers.append($0.map { $0.text(0, 0) }) }
+    connection.hold([requests[1], requests[2]]) { answers.append($0.map { $0.text(0, 0) }) }
+    connection.hold([requests[3]]) { answers.append($0.map { $0.text(0, 0) }) }
+    let error = #expect(throws: PostgreSQLError.self) { try connection.sendHeld() }
+    #expect(error?.sqlState == "22012")
+    #expect(answers == [["1"]])
+  }
 }

@@ -35,28 +35,11 @@ package final class LocalTransport: Transport {
       status: response.status, headers: response.headers, body: LocalBody(response.body, check))
   }
 
-  /// Of an absolute address: what is behind the host up to the question mark, and what is behind that.
-  package static func parts(of url: String) -> (path: String, query: String?) {
-    let bytes = Array(url.utf8.prefix { $0 != UInt8(ascii: "#") })
-    let colon = Array("://".utf8)
-    var start = 0
-    if bytes.count >= colon.count {
-      for place in 0...(bytes.count - colon.count)
-      where Array(bytes[place..<(place + colon.count)]) == colon {
-        start = place + colon.count
-        break
-      }
-    }
-    let rest = bytes[start...]
-    let place = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }
-    guard let place else { return ("/", nil) }
-    let behind = rest[place...]
-    let parts = behind.split(
-      separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
-    let path = parts.first.map { String(decoding: $0, as: UTF8.self) } ?? ""
-    return (
-      path.isEmpty ? "/" : path, parts.count > 1 ? String(decoding: parts[1], as: UTF8.self) : nil
-    )
+  /// The query is what is behind the question mark; nil where there is none.
+  private static func parts(of url: String) -> (path: String, query: String?) {
+    let query = url.prefix { $0 != "#" }
+      .split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).dropFirst().first
+    return (HTTPAddress(url)?.path ?? "/", query.map { String($0) })
   }
 }
 

@@ -50,7 +50,8 @@ extension PostgreSQLConnection {
     }
     var rest = answer.rows[...]
     // Those that were answered before another one failed are answered all the same.
-    for one in ahead where rest.count >= one.requests.count {
+    for one in ahead {
+      guard rest.count >= one.requests.count else { break }
       one.take(Array(rest.prefix(one.requests.count)))
       rest = rest.dropFirst(one.requests.count)
     }

@@ -174,10 +174,14 @@ struct EntityTables {
     """
   }
 
-  /// Whether changes of these entities change no other rows; `found`: what the request gave.
-  func areQuiet(_ entities: some Sequence<Entity>, _ found: PostgreSQLRows) -> Bool {
-    let quiet = Set(found.texts.lazy.filter { $0[2] == "t" }.compactMap { $0[0] })
-    return entities.allSatisfy { entity in
+  /// The tables whose changes change no other rows, by oid; `found`: what the request gave.
+  static func quiet(_ found: PostgreSQLRows) -> Set<String> {
+    Set(found.texts.lazy.filter { $0[2] == "t" }.compactMap { $0[0] })
+  }
+
+  /// Whether changes of these entities change no other rows; `quiet`: the tables that are so.
+  func areQuiet(_ entities: some Sequence<Entity>, _ quiet: Set<String>) -> Bool {
+    entities.allSatisfy { entity in
       !entity.isOperation && all.known(entity).map { quiet.contains($0.schema.oid) } ?? false
     }
   }

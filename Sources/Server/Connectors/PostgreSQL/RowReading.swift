@@ -39,7 +39,7 @@ final class TransactionRows {
     groups.append(Group(rows: rows))
     let part = rows.rows.prefix(RowReading.rowsInPipeline)
     let question = capture.request
-    connection.hold((question.map { [$0] } ?? []) + TransactionRows.reading(part)) { answers in
+    connection.hold(TransactionRows.reading(part, question)) { answers in
       self.take(answers[...], of: part, isAsked: question != nil, &self.groups[place])
     }
   }
@@ -59,16 +59,17 @@ final class TransactionRows {
     var question = question
     while question != nil || group.images.count < group.rows.rows.count {
       let part = group.rows.rows.dropFirst(group.images.count).prefix(RowReading.rowsInPipeline)
-      let answers = try connection.pipeline(
-        (question.map { [$0] } ?? []) + TransactionRows.reading(part))
+      let answers = try connection.pipeline(TransactionRows.reading(part, question))
       take(answers[...], of: part, isAsked: question != nil, &group)
       question = nil
     }
   }
 
-  private static func reading(_ part: RowReading.Rows) -> [PostgreSQLConnection.Request] {
-    [PostgreSQLConnection.Request("SET LOCAL row_security = off")] + RowReading.requests(part)
-      + [PostgreSQLConnection.Request("SET LOCAL row_security = on")]
+  private static func reading(
+    _ part: RowReading.Rows, _ question: PostgreSQLConnection.Request?
+  ) -> [PostgreSQLConnection.Request] {
+    (question.map { [$0] } ?? []) + [PostgreSQLConnection.Request("SET LOCAL row_security = off")]
+      + RowReading.requests(part) + [PostgreSQLConnection.Request("SET LOCAL row_security = on")]
   }
 
   /// `isAsked`: whether the first answer tells what triggers have noted.

@@ -21,8 +21,8 @@ final class Writer {
   private var groupsBegun: Int = 0
   /// Who is set as the one who does it, and under which trace; nil where that has to be set.
   private var named: Names?
-  /// How the tables were when the transaction began.
-  private var shapes: PostgreSQLRows?
+  /// The tables whose changes changed no other rows when the transaction began, by oid.
+  private var quiet: Set<String> = []
 
   private struct Names: Equatable {
     let user: String
@@ -147,8 +147,9 @@ final class Writer {
         return false
       }
       capture.begin(isNoted ? answers[2].text(0, 0) : nil)
-      shapes = answers[isNoted ? 3 : 2]
-      if isLast || tables.areCurrent(entities, answers[isNoted ? 3 : 2]) { break }
+      let shapes = answers[isNoted ? 3 : 2]
+      quiet = EntityTables.quiet(shapes)
+      if isLast || tables.areCurrent(entities, shapes) { break }
       rollBack()
       try readTables()
     }
@@ -221,32 +222,36 @@ final class Writer {
     _ group: [ConnectorOperation], _ rows: TransactionRows
   ) -> (result: PerformResult, isEffective: Bool) {
     groupsBegun += 1
-    // Almost always all of them are new. Where one is known the group begins again, and asks first.
-    for isCareful in [false, true] {
-      let work = GroupWork(self, isCareful: isCareful)
-      openSavepoint(group)
-      var failure: (reason: Interruption, operation: ConnectorOperation, index: Int)
-      do throws(SQLGroupInterruption<Interruption>) {
-        let outcomes = try work.performAll(group)
-        guard let broken = settle() else {
-          do throws(PostgreSQLError) { try close(group, work, rows) } catch {
-            // It is not the operation that was refused here.
-            let failure = Interruption.failed(ConnectorError(error, settings.address))
-            return (ended(failure, group[0], at: group.count - 1, of: group), false)
-          }
-          return (.done(outcomes, touched: []), true)
+    // Almost always all of them are new.
+    return inSavepoint(group, rows, isCareful: false)
+  }
+
+  /// Where one is known the group begins again, and asks first.
+  private func inSavepoint(
+    _ group: [ConnectorOperation], _ rows: TransactionRows, isCareful: Bool
+  ) -> (result: PerformResult, isEffective: Bool) {
+    let work = GroupWork(self, isCareful: isCareful)
+    openSavepoint(group)
+    var failure: (reason: Interruption, operation: ConnectorOperation, index: Int)
+    do throws(SQLGroupInterruption<Interruption>) {
+      let outcomes = try work.performAll(group)
+      guard let broken = settle() else {
+        do throws(PostgreSQLError) { try close(group, work, rows) } catch {
+          // It is not the operation that was refused here.
+          let failure = Interruption.failed(ConnectorError(error, settings.address))
+          return (ended(failure, group[0], at: group.count - 1, of: group), false)
         }
-        failure = (.database(broken), work.last ?? group[group.count - 1], group.count - 1)
-      } catch { failure = (error.reason, error.operation, error.index) }
-      if !isCareful {
-        failure.reason = sent(failure.reason)
-        if case .database(let cause) = failure.reason, AppliedOperations.isKnown(cause), undo() {
-          continue
-        }
+        return (.done(outcomes, touched: []), true)
       }
-      return (ended(failure.reason, failure.operation, at: failure.index, of: group), false)
+      failure = (.database(broken), work.last ?? group[group.count - 1], group.count - 1)
+    } catch { failure = (error.reason, error.operation, error.index) }
+    if !isCareful {
+      failure.reason = sent(failure.reason)
+      if case .database(let cause) = failure.reason, AppliedOperations.isKnown(cause), undo() {
+        return inSavepoint(group, rows, isCareful: true)
+      }
     }
-    return (.notDone(reason: Lane.untried), false)
+    return (ended(failure.reason, failure.operation, at: failure.index, of: group), false)
   }
 
   /// Rules that wait for the commit speak now, while it is known whom they are about.
@@ -262,7 +267,7 @@ final class Writer {
   private func close(
     _ group: [ConnectorOperation], _ work: GroupWork, _ rows: TransactionRows
   ) throws(PostgreSQLError) {
-    if let shapes, tables.areQuiet(group.lazy.map(\.entity), shapes),
+    if tables.areQuiet(group.lazy.map(\.entity), quiet),
       work.touched.rows.count <= RowReading.rowsInPipeline
     {
       rows.readLater(work.touched)
