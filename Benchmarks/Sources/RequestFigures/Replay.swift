@@ -39,7 +39,7 @@ enum Replay {
     let thread = ThreadExecutor(name: "replay")
     var seconds = [[Double]](repeating: [], count: 2)
     for _ in 0..<5 {
-      let ours = try await ContinuousClock().measure {
+      let ours = await ContinuousClock().measure {
         let done = await thread.run { () -> Int in
           let connector = RESTConnector(connection, package: package)
           // As many at a time as the server hands out.
