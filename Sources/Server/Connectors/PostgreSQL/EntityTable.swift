@@ -10,7 +10,7 @@ struct EntityTable: Sendable {
   let columns: [ColumnForm]
   let select: String
   /// With null for each big value, which no partition rule asks for.
-  private let selectSmall: String
+  let selectSmall: String
   /// With parameters 1 and on for the key.
   let whereKey: String
 

@@ -29,17 +29,9 @@ struct PostgreSQLDialect: SQLDialect {
     self.connection = connection
   }
 
-  /// A change of the key needs the stronger lock, which others' new references wait for; an update
-  /// changes none.
   func row(of key: ObjectKey, for kind: OperationKind) throws(Interruption) -> [String?]? {
-    guard let parameters = table.parameters(of: key) else { return nil }
-    let lock =
-      switch kind {
-      case .create: ""
-      case .update: " FOR NO KEY UPDATE"
-      case .delete: " FOR UPDATE"
-      }
-    let rows = try change(table.select + table.whereKey + lock, parameters)
+    guard let question = table.locking(key, for: kind) else { return nil }
+    let rows = try change(question)
     return rows.count > 0 ? rows.row(0) : nil
   }
 
@@ -56,6 +48,14 @@ struct PostgreSQLDialect: SQLDialect {
   }
 
   func insert(_ values: [Int: AttributeValue]) throws(Interruption) -> ObjectKey? {
+    let returned = try change(inserting(values))
+    return returned.count == 1 ? try key(of: returned) : nil
+  }
+
+  /// Gives the key of the new row.
+  func inserting(
+    _ values: [Int: AttributeValue]
+  ) throws(Interruption) -> PostgreSQLConnection.Request {
     let positions = values.keys.sorted()
     var parameters: [PostgreSQLValue] = []
     for position in positions {
@@ -68,16 +68,25 @@ struct PostgreSQLDialect: SQLDialect {
       names.isEmpty
       ? "DEFAULT VALUES"
       : "(\(names.joined(separator: ", "))) VALUES (\(marks.joined(separator: ", ")))"
-    let returned = try change(
+    return PostgreSQLConnection.Request(
       "\(target) \(filled) RETURNING \(table.selectedKey(from: "t").joined(separator: ", "))",
       parameters)
-    guard returned.count == 1 else { return nil }
+  }
+
+  /// The key of the row that an INSERT has answered.
+  func key(of returned: PostgreSQLRows) throws(Interruption) -> ObjectKey {
     if let key = table.key(of: returned.row(0)) { return key }
     let shown = returned.row(0).map { $0 ?? "null" }.joined(separator: ", ")
     throw .refused(.unfitKey(shown, of: operation.entity))
   }
 
   func update(_ key: ObjectKey, _ changed: [Int: AttributeValue]) throws(Interruption) -> Bool {
+    try change(updating(key, changed)).affected == 1
+  }
+
+  func updating(
+    _ key: ObjectKey, _ changed: [Int: AttributeValue]
+  ) throws(Interruption) -> PostgreSQLConnection.Request {
     let keys = table.parameters(of: key) ?? []
     var parameters = keys
     var assignments: [String] = []
@@ -90,12 +99,17 @@ struct PostgreSQLDialect: SQLDialect {
       UPDATE \(table.schema.name.quoted) AS t SET \(assignments.joined(separator: ", "))\
       \(table.whereKey)
       """
-    return try change(sql, parameters).affected == 1
+    return PostgreSQLConnection.Request(sql, parameters)
   }
 
   func delete(_ key: ObjectKey) throws(Interruption) -> Bool {
-    let sql = "DELETE FROM \(table.schema.name.quoted) AS t\(table.whereKey)"
-    return try change(sql, table.parameters(of: key) ?? []).affected == 1
+    try change(deleting(key)).affected == 1
+  }
+
+  func deleting(_ key: ObjectKey) -> PostgreSQLConnection.Request {
+    PostgreSQLConnection.Request(
+      "DELETE FROM \(table.schema.name.quoted) AS t\(table.whereKey)",
+      table.parameters(of: key) ?? [])
   }
 
   private func parameter(
@@ -134,8 +148,24 @@ struct PostgreSQLDialect: SQLDialect {
   }
 
   private func change(
-    _ sql: String, _ parameters: [PostgreSQLValue]
+    _ request: PostgreSQLConnection.Request
   ) throws(Interruption) -> PostgreSQLRows {
-    do { return try connection.rows(sql, parameters) } catch { throw .database(error) }
+    do { return try connection.rows(request.sql, request.parameters) } catch {
+      throw .database(error)
+    }
+  }
+}
+
+extension EntityTable {
+  /// Asks for a row, locked as the change needs it; nil where no row can have the key. A change of the
+  /// key needs the stronger lock, which others' new references wait for; an update changes none.
+  func locking(_ key: ObjectKey, for kind: OperationKind) -> PostgreSQLConnection.Request? {
+    let lock =
+      switch kind {
+      case .create: ""
+      case .update: " FOR NO KEY UPDATE"
+      case .delete: " FOR UPDATE"
+      }
+    return parameters(of: key).map { PostgreSQLConnection.Request(select + whereKey + lock, $0) }
   }
 }

@@ -44,6 +44,29 @@ final class TransactionRows {
     }
   }
 
+  /// The same of several groups of which each changed one row.
+  func readLater(together all: [SQLTouchedRows<EntityTable>]) {
+    let first = groups.count
+    groups += all.map { Group(rows: $0) }
+    let part = all.flatMap(\.rows)[...]
+    guard !part.isEmpty else { return }
+    let question = capture.request
+    connection.hold(TransactionRows.reading(part, question)) { answers in
+      var answers = answers[...]
+      if question != nil, let entries = answers.popFirst() {
+        var noted = SQLTouchedRows<EntityTable>()
+        for row in part { noted.note(row.table.entity, row.table, row.key) }
+        self.capture.take(entries, &noted, self.tables)
+        // Which of the groups changed another row nobody noted: the last one tells of it.
+        for row in noted.rows.dropFirst(part.count) {
+          self.groups[first + all.count - 1].rows.note(row.table.entity, row.table, row.key)
+        }
+      }
+      let images = RowReading.images(part, answers.dropFirst().dropLast())
+      for (place, image) in images.enumerated() { self.groups[first + place].images = [image] }
+    }
+  }
+
   /// Reads what is not read yet: after it no more groups come.
   func finish() throws(PostgreSQLError) {
     try connection.sendHeld()

@@ -5,26 +5,26 @@ import FerryPostgreSQL
 /// The connection that performs, one group per transaction or several, each in a savepoint.
 final class Writer {
   let connection: PostgreSQLConnection
-  private let settings: PostgreSQLConnector.Settings
+  let settings: PostgreSQLConnector.Settings
   private(set) var tables: EntityTables
   private let capture: Capture
-  private let attempts: SQLAttempts
+  let attempts: SQLAttempts
   private let leadership: Leadership?
   /// Where one is there a savepoint cannot show whether a group is whole: each commits alone.
-  private var hasDeferrableRules: Bool = true
+  var hasDeferrableRules: Bool = true
   /// How long a statement waits for a row that others have locked.
   var lockMilliseconds: Int
   /// Since the run began: transactions that were committed, and whether others were in the way.
   var committed: [String] { capture.run }
   private(set) var hasConflicted: Bool = false
   /// Since the transaction began: the groups that were begun, which give the savepoints their names.
-  private var groupsBegun: Int = 0
+  var groupsBegun: Int = 0
   /// Who is set as the one who does it, and under which trace; nil where that has to be set.
-  private var named: Names?
+  var named: Names?
   /// The tables whose changes changed no other rows when the transaction began, by oid.
-  private var quiet: Set<String> = []
+  var quiet: Set<String> = []
 
-  private struct Names: Equatable {
+  struct Names: Equatable {
     let user: String
     let trace: String
 
@@ -94,7 +94,13 @@ final class Writer {
       return [failed(error)]
     }
     let rows = TransactionRows(capture, tables, connection)
-    let run = SQLSavepoints(groups.prefix(Writer.groupsInTransaction), while: goesOn) { group in
+    let taken = groups.prefix(Writer.groupsInTransaction)
+    var blocks = GroupBlocks()
+    let run = SQLSavepoints(taken, while: { blocks.holdsResults || goesOn() }) { group in
+      if let result = blocks.next(taken, self, rows) {
+        return SQLSavepoints.End(result: result, isEffective: true, isTransactionOpen: true)
+      }
+      guard connection.isInTransaction else { return Writer.ended }
       let (result, isEffective) = inSavepoint(group, rows)
       return SQLSavepoints.End(
         result: result, isEffective: isEffective, isTransactionOpen: connection.isInTransaction)
@@ -123,7 +129,13 @@ final class Writer {
 
   private static func undone(_ result: PerformResult?) -> PerformResult {
     if case .notDone? = result, let result { return result }
-    return .notDone(reason: "The business database ended the transaction.")
+    return ended.result
+  }
+
+  private static var ended: SQLSavepoints.End {
+    SQLSavepoints.End(
+      result: .notDone(reason: "The business database ended the transaction."),
+      isEffective: false, isTransactionOpen: false)
   }
 
   /// False where another server performs for the store now; nothing is open then.
@@ -287,10 +299,10 @@ final class Writer {
 
   /// Two in turn: where the end of a group fails with the beginning of the next one, the next one's
   /// is not there, and going back to it fails as well.
-  private var savepoint: String { "ferry_group_\(groupsBegun % 2)" }
+  var savepoint: String { "ferry_group_\(groupsBegun % 2)" }
 
   /// Begins a group with its first statement.
-  private func openSavepoint(_ group: [ConnectorOperation]) {
+  func openSavepoint(_ group: [ConnectorOperation]) {
     connection.hold([PostgreSQLConnection.Request("SAVEPOINT \(savepoint)")])
     let names = Names(group)
     guard names != named else { return }
@@ -306,7 +318,10 @@ final class Writer {
   }
 
   /// Undoes what the group did; false where the transaction is over, and all of it undone.
-  private func undo() -> Bool {
+  func undo() -> Bool { undo(to: savepoint) }
+
+  /// The same of all that was done since a savepoint.
+  func undo(to savepoint: String) -> Bool {
     connection.dropHeld()
     named = nil
     guard connection.isOpen, connection.isInTransaction else { return false }
