@@ -56,7 +56,7 @@ private struct PreviewRows {
     let entity = object.record.entity
     guard !entity.isClientOnly else {
       var saved = object
-      try saved.create()
+      try database.save(&saved)
       rows[entity.name, default: []].append(saved.record.values)
       return
     }

@@ -111,7 +111,7 @@ public struct BigPieces: AsyncSequence, Sendable {
       isolation actor: isolated (any Actor)?
     ) async throws(FerryError) -> [UInt8]? {
       if reader == nil { reader = try await value.openForRead() }
-      return try reader?.read(upTo: value.contents.pieceBytes)
+      return try reader?.read(upTo: try value.contents.pieceBytes)
     }
   }
 }

@@ -6,7 +6,8 @@ import FerrySQLite
 /// It holds no bytes and no copy of the row: each call looks at the object as the database has it
 /// now, whatever the app's own copy of the object says.
 struct BigValue: Sendable {
-  let store: Store
+  /// Nil of an object that was made without a database: it was never saved, and has no place.
+  private let known: Store?
   let entity: Entity
   let object: Int64?
   let position: Int
@@ -15,7 +16,7 @@ struct BigValue: Sendable {
     precondition(
       record.entity.attributes[position].type.isBig,
       "\(record.entity.name).\(record.entity.attributes[position].name) is no big value")
-    store = record.store
+    known = record.origin.store
     entity = record.entity
     object = record.object
     self.position = position
@@ -23,19 +24,31 @@ struct BigValue: Sendable {
 
   var attribute: Attribute { entity.attributes[position] }
   var shown: String { "\(entity.name).\(attribute.name)" }
-  var contents: Contents { Contents(store) }
+
+  var store: Store {
+    get throws(FerryError) {
+      guard let known else { throw notSaved }
+      return known
+    }
+  }
+
+  var contents: Contents {
+    get throws(FerryError) { Contents(try store) }
+  }
 
   /// Errors: `objectNotSaved` for a new object.
   var place: ContentPlace {
     get throws(FerryError) {
-      guard let object else {
-        throw FerryError(
-          .objectNotSaved, "\(shown) belongs to an object that was never saved",
-          hint: "Call create first: only a saved object can have a big value.",
-          entity: entity.name, attribute: attribute.name)
-      }
+      guard let object else { throw notSaved }
       return ContentPlace(entity: entity, object: object, position: position)
     }
+  }
+
+  private var notSaved: FerryError {
+    FerryError(
+      .objectNotSaved, "\(shown) belongs to an object that was never saved",
+      hint: "Call create first: only a saved object can have a big value.",
+      entity: entity.name, attribute: attribute.name)
   }
 
   /// What the row names; nil for null.
@@ -77,7 +90,7 @@ struct BigValue: Sendable {
   /// What is told from now on of this value's way.
   var progress: AsyncStream<BigValueProgress> {
     get throws(FerryError) {
-      store.progress.follow(
+      try store.progress.follow(
         entity: entity.name, object: try place.object, attribute: attribute.name)
     }
   }
@@ -85,7 +98,7 @@ struct BigValue: Sendable {
   func download() async throws(FerryError) {
     guard try !isDownloaded else { return }
     let place = try place
-    guard let fetcher = store.contentFetcher.withLock({ $0 }) else {
+    guard let fetcher = try store.contentFetcher.withLock({ $0 }) else {
       throw missing("Open the database and call download when there is a network.")
     }
     try await fetcher(place)
@@ -101,7 +114,7 @@ struct BigValue: Sendable {
     guard let entry = try contents.entry(reference), entry.isWhole else {
       throw missing("Call download when there is a network.")
     }
-    return BigReader(contents, entry)
+    return BigReader(try contents, entry)
   }
 
   private func missing(_ cure: String) -> FerryError {
@@ -130,10 +143,11 @@ struct BigValue: Sendable {
 
   func copy(to path: String) async throws(FerryError) {
     let reader = try await openForRead()
+    let pieceBytes = try contents.pieceBytes
     let part = path + ".part"
     do {
       let file = try PlainFile.writing(part)
-      while let bytes = try reader.read(upTo: contents.pieceBytes) { try file.write(bytes) }
+      while let bytes = try reader.read(upTo: pieceBytes) { try file.write(bytes) }
       try file.close()
       try PlainFile.move(part, to: path)
     } catch {

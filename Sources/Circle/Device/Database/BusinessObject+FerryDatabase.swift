@@ -1,9 +1,10 @@
 import FerryModel
 
 extension ObjectRecord {
-  /// A new object of `database`, not yet saved.
-  public init(_ entity: Entity, in database: FerryDatabase) {
-    self.init(entity, store: database.store)
+  /// A new object, not yet saved. Without a database it becomes an object of the database that saves
+  /// it: `database.save(&object)`.
+  public init(_ entity: Entity, in database: FerryDatabase? = nil) {
+    self.init(entity, store: database?.store)
   }
 }
 

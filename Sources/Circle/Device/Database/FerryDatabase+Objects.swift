@@ -10,7 +10,8 @@ import FerryModel
 /// own. A task that is cancelled does not stop it. A form with `&` works on the caller's thread, and
 /// joins the transaction that is open there.
 ///
-/// Each verb throws `wrongState` for an object of another database, and changes nothing then.
+/// A new object that was made without a database becomes one of this database. For an object of another
+/// database each verb throws `wrongState`, and changes nothing then.
 extension FerryDatabase {
   /// Creates or updates the object, and submits the change unless `submitting` is `.later`. Returns
   /// the saved object. Once it returns, the change is never lost.
@@ -27,8 +28,7 @@ extension FerryDatabase {
   public func save<Object: BusinessObject>(
     _ object: Object, submitting: Submitting? = nil
   ) async throws(FerryError) -> Object {
-    try checkOwner(of: object, to: "save")
-    return try await object.save(submitting)
+    try await owned(object, to: "save").save(submitting)
   }
 
   /// Creates or updates the object on the caller's thread; `object` is the saved one then. In a
@@ -36,7 +36,7 @@ extension FerryDatabase {
   public func save<Object: BusinessObject>(
     _ object: inout Object, submitting: Submitting? = nil
   ) throws(FerryError) {
-    try checkOwner(of: object, to: "save")
+    object = try owned(object, to: "save")
     if let submitting { try object.save(submitting) } else { try object.save() }
   }
 
@@ -46,8 +46,7 @@ extension FerryDatabase {
   public func delete<Object: BusinessObject>(
     _ object: Object, submitting: Submitting? = nil
   ) async throws(FerryError) {
-    try checkOwner(of: object, to: "delete")
-    try await object.delete(submitting)
+    try await owned(object, to: "delete").delete(submitting)
   }
 
   /// Deletes the object on the caller's thread; its `isDeleted` is true then. In a transaction,
@@ -55,7 +54,7 @@ extension FerryDatabase {
   public func delete<Object: BusinessObject>(
     _ object: inout Object, submitting: Submitting? = nil
   ) throws(FerryError) {
-    try checkOwner(of: object, to: "delete")
+    object = try owned(object, to: "delete")
     if let submitting { try object.delete(submitting) } else { try object.delete() }
   }
 
@@ -69,7 +68,7 @@ extension FerryDatabase {
   public func submit<Object: BusinessObject>(
     _ object: Object
   ) async throws(FerryError) -> Object {
-    try checkOwner(of: object, to: "submit")
+    let object = try owned(object, to: "submit")
     return try await store.work.write { () throws(FerryError) -> Object in
       var submitted = try object.createdBefore()
       try submitted.submitPending()
@@ -84,7 +83,7 @@ extension FerryDatabase {
   public func submit<Object: BusinessObject>(
     _ object: inout Object
   ) throws(FerryError) -> Submission<Object> {
-    try checkOwner(of: object, to: "submit")
+    object = try owned(object, to: "submit")
     return try object.submitPending()
   }
 
@@ -96,7 +95,7 @@ extension FerryDatabase {
   public func cancel<Object: BusinessObject>(
     _ object: Object
   ) async throws(FerryError) -> Object? {
-    try checkOwner(of: object, to: "cancel the change of")
+    let object = try owned(object, to: "cancel the change of")
     return try await store.work.write { () throws(FerryError) -> Object? in
       var cancelled = try object.createdBefore()
       try cancelled.cancelPending()
@@ -110,7 +109,7 @@ extension FerryDatabase {
   public func cancel<Object: BusinessObject>(
     _ object: inout Object
   ) throws(FerryError) -> [ObjectKey] {
-    try checkOwner(of: object, to: "cancel the change of")
+    object = try owned(object, to: "cancel the change of")
     return try object.cancelPending()
   }
 
@@ -121,7 +120,7 @@ extension FerryDatabase {
   public func refresh<Object: BusinessObject>(
     _ object: Object
   ) async throws(FerryError) -> Object {
-    try checkOwner(of: object, to: "refresh")
+    let object = try owned(object, to: "refresh")
     return try await store.work.read { () throws(FerryError) -> Object in
       var refreshed = try object.createdBefore()
       try refreshed.refresh()
@@ -134,7 +133,7 @@ extension FerryDatabase {
   public func refresh<Object: BusinessObject>(
     _ object: inout Object
   ) throws(FerryError) {
-    try checkOwner(of: object, to: "refresh")
+    object = try owned(object, to: "refresh")
     try object.refresh()
   }
 
@@ -158,7 +157,7 @@ extension FerryDatabase {
   public func outcome<Object: BusinessObject>(
     of object: Object, within limit: Duration
   ) async throws(FerryError) -> Outcome<Object> {
-    try checkOwner(of: object, to: "wait for the answer to")
+    let object = try owned(object, to: "wait for the answer to")
     do throws(FerryError) {
       let known = try object.createdBefore()
       let outcome = try await known.replayOutcome(within: limit)
@@ -178,26 +177,38 @@ extension FerryDatabase {
   public func refusal<Object: BusinessObject>(
     of object: Object
   ) async throws(FerryError) -> Refusal? {
-    try checkOwner(of: object, to: "find the refusal of")
+    let object = try owned(object, to: "find the refusal of")
     return try await store.work.read { () throws(FerryError) -> Refusal? in
       guard let number = try object.createdBefore().record.object,
         let now = try PendingObjects(self.store).record(Object.entity, number)
       else { return nil }
       guard now.failed else {
-        return try Refusal.instead(of: LocalObject(Object.entity.name, number), in: now.store)
+        return try Refusal.instead(of: LocalObject(Object.entity.name, number), in: self.store)
       }
       return Refusal(try LogRecords(self.store).of(Object.entity, number), of: now)
     }
   }
 
-  private func checkOwner(
-    of object: some BusinessObject, to deed: String
-  ) throws(FerryError) {
-    guard object.record.store !== store else { return }
+  /// The object, which is from here on one of this database if it was made without one.
+  private func owned<Object: BusinessObject>(
+    _ object: Object, to deed: String
+  ) throws(FerryError) -> Object {
+    if object.record.isIn(store) { return object }
     let entity = object.record.entity.name
+    if object.record.isDetached {
+      guard store.model.entity(named: entity) != nil else {
+        throw FerryError(
+          .wrongState, "cannot \(deed) a \(entity): the package \(store.model.name) has none",
+          hint: "Call the database whose package has \(entity).", entity: entity)
+      }
+      var own = object
+      own.record.attach(to: store)
+      return own
+    }
     throw FerryError(
       .wrongState, "cannot \(deed) a \(entity) that belongs to another database",
-      hint: "Call the database that the object was read from or made in (in: database).",
+      hint:
+        "Call the database that the object was read from, made in (in: database) or saved with.",
       entity: entity)
   }
 }

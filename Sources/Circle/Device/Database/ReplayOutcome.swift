@@ -65,7 +65,7 @@ extension BusinessObject {
         hint: "Call save first, or ask the object that was saved.", entity: Self.entity.name)
     }
     let own = LocalObject(Self.entity.name, object)
-    let store = record.store
+    let store = try record.store
     let (waiting, last) = try store.withSnapshot { transaction throws(FerryError) in
       let submitted = SubmittedOperations(transaction)
       return (Set(try submitted.of(own).map(\.id)), try submitted.last(of: own))

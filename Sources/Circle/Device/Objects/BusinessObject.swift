@@ -7,7 +7,7 @@ import FerryModel
 /// saves it `.later` or collects its changes: see `FerryDatabase.submitsAutomatically`.
 ///
 /// ```swift
-/// let booking = try await Booking(passenger: "Ada", in: database).save()
+/// let booking = try await database.save(Booking(passenger: "Ada"))
 /// ```
 ///
 /// Two copies are equal if object, values and state are equal. Generated types are `Identifiable`

@@ -37,9 +37,10 @@ extension ObjectRecord {
     }
     var after = values
     let seen = loaded
+    let types = try store.model.complexTypes
     for (position, attribute) in entity.attributes.enumerated() {
       let (value, misfit) = AttributeCheck.canonical(
-        after[position], of: attribute, types: store.model.complexTypes,
+        after[position], of: attribute, types: types,
         isGiven: entity.isGiven(position))
       // What the app left as it was is not its fault: a newer model may ask for more, and the
       // business system may have values that no list has yet.

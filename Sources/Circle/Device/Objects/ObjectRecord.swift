@@ -10,7 +10,7 @@ import Synchronization
 /// cancelled or deleted is visible again.
 public struct ObjectRecord: Sendable {
   /// What it shares with all that were read together with it.
-  let origin: RecordOrigin
+  private(set) var origin: RecordOrigin
   private enum Content {
     case values([AttributeValue])
     /// As it was read.
@@ -31,8 +31,8 @@ public struct ObjectRecord: Sendable {
   /// What was read together with it, by relationship.
   package var prefetched: [String: Prefetched] = [:]
 
-  package init(_ entity: Entity, store: Store) {
-    origin = RecordOrigin(store.rows(of: entity), store, nil)
+  package init(_ entity: Entity, store: Store?) {
+    origin = RecordOrigin(entity, of: store)
     number = nil
     content = .values(entity.attributes.map { $0.defaultValue ?? .null })
     state = RecordState()
@@ -121,7 +121,10 @@ public struct ObjectRecord: Sendable {
 
   /// What tells its object apart from those of other databases, and of a new one from other new ones.
   var place: (number: Int64?, owner: ObjectIdentifier) {
-    (number, number == nil ? ObjectIdentifier(origin) : ObjectIdentifier(origin.store))
+    (
+      number,
+      (number == nil ? nil : origin.store.map(ObjectIdentifier.init)) ?? ObjectIdentifier(origin)
+    )
   }
 
   // Sets, dictionaries and the lists of views keep copies by what follows: a transaction that is
@@ -138,8 +141,27 @@ public struct ObjectRecord: Sendable {
     if let number { hasher.combine(number) } else { hasher.combine(stored) }
   }
 
-  public var entity: Entity { origin.rows.entity }
-  package var store: Store { origin.store }
+  public var entity: Entity { origin.entity }
+
+  /// Errors: `wrongState` for a new object that was made without a database.
+  package var store: Store {
+    get throws(FerryError) {
+      if let store = origin.store { return store }
+      throw FerryError(
+        .wrongState, "this \(entity.name) was made without a database",
+        hint:
+          "Save it with its database: try database.save(&object). Or make it with in: database.",
+        entity: entity.name)
+    }
+  }
+
+  func isIn(_ store: Store) -> Bool { origin.store === store }
+
+  /// Whether it was made without a database, and is in none yet.
+  var isDetached: Bool { origin.store == nil }
+
+  /// A new object that was made without a database becomes one of this.
+  mutating func attach(to store: Store) { origin = origin.attached(to: store) }
 
   /// Whether its key is temporary, where the transaction that created it was undone; else nil.
   var undoneKeyIsTemporary: Bool? {
@@ -161,7 +183,7 @@ public struct ObjectRecord: Sendable {
   private var stored: [AttributeValue] {
     switch content {
     case .values(let values): values
-    case .row(let row): origin.rows.values(of: row)
+    case .row(let row): origin.known.values(of: row)
     }
   }
 
@@ -170,7 +192,7 @@ public struct ObjectRecord: Sendable {
     let value =
       switch content {
       case .values(let values): values[position]
-      case .row(let row): origin.rows.value(at: position, of: row)
+      case .row(let row): origin.known.value(at: position, of: row)
       }
     return undone?.shown(for: value, at: position) ?? value
   }
@@ -258,16 +280,45 @@ private struct EarlierRecord {
 
 /// Whose objects records are, and where they were read.
 final class RecordOrigin: Sendable {
-  let rows: Rows
-  let store: Store
+  let entity: Entity
+  private let rows: Rows?
+  /// Nil of a new object that was made without a database.
+  let store: Store?
   /// What the transaction created that they were read in; nil outside of one.
   let creations: Creations?
   /// Of a new object: what an asynchronous save made of it.
   let created = Mutex<CreatedCopy?>(nil)
+  /// Of one without a database: what its copies have in the database that took one of them last.
+  private let attached = Mutex<RecordOrigin?>(nil)
+
+  /// Of a new object.
+  init(_ entity: Entity, of store: Store?) {
+    self.entity = entity
+    self.store = store
+    rows = nil
+    creations = nil
+  }
 
   init(_ rows: Rows, _ store: Store, _ creations: Creations?) {
+    entity = rows.entity
     self.rows = rows
     self.store = store
     self.creations = creations
+  }
+
+  /// How the rows of a query are read.
+  var known: Rows {
+    guard let rows else { preconditionFailure("a new \(entity.name) has no row to read") }
+    return rows
+  }
+
+  /// One origin for all copies, so that a copy that is saved again updates what the first one created.
+  func attached(to store: Store) -> RecordOrigin {
+    attached.withLock { attached in
+      if let attached, attached.store === store { return attached }
+      let new = RecordOrigin(entity, of: store)
+      attached = new
+      return new
+    }
   }
 }

@@ -37,6 +37,7 @@ extension ObjectRecord {
   private func read<Object: BusinessObject>(
     _ way: Way, _ order: String
   ) throws(FerryError) -> [Object] {
+    let store = try store
     let records = Records(store)
     return try records.read { connection throws(SQLiteError) in
       let own = try FormerKeys(store, connection).key(of: self, on: way)

@@ -81,8 +81,8 @@ extension BigValue {
   func openForWrite(length: Int64?) throws(FerryError) -> BigWriter {
     let place = try place
     try checkChangeable(place)
-    let store = self.store
-    return BigWriter(contents, declared: length, shown: shown) {
+    let store = try store
+    return BigWriter(Contents(store), declared: length, shown: shown) {
       draft, reference throws(FerryError) in
       try place.keep(reference, draft: draft, in: store)
     }
@@ -100,12 +100,13 @@ extension BigValue {
   }
 
   func copy(from path: String) throws(FerryError) {
+    let pieceBytes = try contents.pieceBytes
     let file: PlainFile
     do { file = try PlainFile.reading(path) } catch { throw failure(error) }
     try write { writer throws(FerryError) in
       while true {
         let bytes: [UInt8]
-        do { bytes = try file.read(upTo: self.contents.pieceBytes) } catch {
+        do { bytes = try file.read(upTo: pieceBytes) } catch {
           throw self.failure(error)
         }
         guard !bytes.isEmpty else { return }
@@ -123,8 +124,9 @@ extension BigValue {
   /// The model allows updates, or the object's create waits and takes the value along.
   private func checkChangeable(_ place: ContentPlace) throws(FerryError) {
     guard !entity.operations.contains(.update), !entity.isClientOnly else { return }
+    let store = try store
     let isOpenCreate = try store.read { connection throws(SQLiteError) in
-      try OperationTable(self.store, connection).of(self.entity, place.object).last
+      try OperationTable(store, connection).of(self.entity, place.object).last
         .map(\.isOpenCreate) ?? false
     }
     guard isOpenCreate else {

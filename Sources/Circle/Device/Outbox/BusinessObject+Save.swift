@@ -49,22 +49,24 @@ extension BusinessObject {
   }
 
   private mutating func remove(_ submitting: Submitting?) throws(FerryError) {
-    let hidden = try Outbox(record.store).save(record.change(.delete), submitting)
+    let store = try record.store
+    let hidden = try Outbox(store).save(record.change(.delete), submitting)
     let old = record
     if let hidden { record = hidden } else { end() }
-    record.follows(old, in: old.store.creations)
+    record.follows(old, in: store.creations)
   }
 
   private mutating func keep(
     _ kind: OperationKind, _ submitting: Submitting?
   ) throws(FerryError) {
-    guard let saved = try Outbox(record.store).save(record.change(kind), submitting) else {
+    let store = try record.store
+    guard let saved = try Outbox(store).save(record.change(kind), submitting) else {
       throw FerryError(
         .objectNotFound, "\(Self.entity.name) \(record.key) is no longer on the device",
         hint: "It was deleted, here or by another user.", entity: Self.entity.name)
     }
     let old = record
     record = saved
-    record.follows(old, in: old.store.creations)
+    record.follows(old, in: store.creations)
   }
 }

@@ -27,7 +27,7 @@ extension BusinessObject {
         .objectNotSaved, "a new \(Self.entity.name) was not saved",
         hint: "Call create or save first.", entity: Self.entity.name)
     }
-    let store = record.store
+    let store = try record.store
     guard let operations = try Outbox(store).submit(Self.entity, object) else {
       let own = LocalObject(Self.entity.name, object)
       let open = try store.withSnapshot { transaction throws(FerryError) in

@@ -11,7 +11,8 @@ extension BusinessObject {
         .objectNotFound, "the \(Self.entity.name) to refresh was not saved",
         hint: "Call create or save first.", entity: Self.entity.name)
     }
-    let read = try PendingObjects(record.store).record(Self.entity, object)
+    let store = try record.store
+    let read = try PendingObjects(store).record(Self.entity, object)
     guard let read, !read.deleted else {
       throw FerryError(
         .objectNotFound, "\(Self.entity.name) \(record.key) is no longer on the device",
@@ -21,7 +22,7 @@ extension BusinessObject {
     }
     let old = record
     record = read
-    record.follows(old, in: old.store.creations, dropped: true)
+    record.follows(old, in: store.creations, dropped: true)
   }
 
   /// Nothing of the object is left on the device.
@@ -41,14 +42,15 @@ extension BusinessObject {
   @discardableResult
   public mutating func cancelPending() throws(FerryError) -> [ObjectKey] {
     guard let object = record.object else { return [] }
-    let gone = try PendingStore.cancel(Self.entity, object, in: record.store)
+    let store = try record.store
+    let gone = try PendingStore.cancel(Self.entity, object, in: store)
     let old = record
-    if let read = try Records(record.store).of(Self.entity, object: object) {
+    if let read = try Records(store).of(Self.entity, object: object) {
       record = read
     } else {
       end()
     }
-    record.follows(old, in: old.store.creations)
+    record.follows(old, in: store.creations)
     return gone
   }
 

@@ -121,8 +121,8 @@ extension ObjectRecord {
   /// The object that was created from another copy of this new one, with what this copy changed since;
   /// the record itself where there is none.
   func createdBefore() throws(FerryError) -> ObjectRecord {
-    guard object == nil, !deleted, let created = origin.created.withLock({ $0 }),
-      var now = try PendingObjects(store).record(entity, created.object)
+    guard object == nil, !deleted, !isDetached, let created = origin.created.withLock({ $0 }),
+      var now = try PendingObjects(try store).record(entity, created.object)
     else { return self }
     var values = now.values
     for position in values.indices where value(at: position) != created.values[position] {
@@ -134,7 +134,7 @@ extension ObjectRecord {
 
   /// The image beneath the pending change.
   func downloaded() throws(FerryError) -> ObjectRecord? {
-    try beneath { connection, object throws(SQLiteError) in
+    try beneath { store, connection, object throws(SQLiteError) in
       try store.rows(of: entity).original(connection, object: object)?.values
     }
   }
@@ -142,7 +142,7 @@ extension ObjectRecord {
   /// The image beneath, with what each attribute was when the app first changed it: an import may
   /// have changed the image since.
   func original() throws(FerryError) -> ObjectRecord? {
-    try beneath { connection, object throws(SQLiteError) in
+    try beneath { store, connection, object throws(SQLiteError) in
       let live = try OperationTable(store, connection).of(entity, object)
         .filter { $0.state != .withdrawn }
       guard let first = live.first, first.kind != .create else { return nil }
@@ -157,10 +157,13 @@ extension ObjectRecord {
   }
 
   private func beneath(
-    _ read: (Connection, Int64) throws(SQLiteError) -> [AttributeValue]?
+    _ read: (Store, Connection, Int64) throws(SQLiteError) -> [AttributeValue]?
   ) throws(FerryError) -> ObjectRecord? {
     guard let object else { return nil }
-    let values = try store.read { connection throws(SQLiteError) in try read(connection, object) }
+    let store = try store
+    let values = try store.read { connection throws(SQLiteError) in
+      try read(store, connection, object)
+    }
     return values.map { values in
       ObjectRecord(
         entity, store: store,

@@ -199,9 +199,9 @@ struct EntityRenderer {
       case .app: ""
       }
     return """
-      /// A new object, in memory only until it is saved.\(key)
+      /// A new object, in memory only until it is saved. It needs no database before that.\(key)
       public init(
-      \((parameters + ["  in \(local("database")): Ferry.FerryDatabase"]).joined(separator: "\n"))
+      \((parameters + ["  in \(local("database")): Ferry.FerryDatabase? = nil"]).joined(separator: "\n"))
       ) {
         \(assignments.isEmpty ? "let" : "var") record = Ferry.ObjectRecord(Self.entity, in: \(local("database")))
       \((assignments + ["  self.record = record"]).joined(separator: "\n"))
