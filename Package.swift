@@ -76,6 +76,8 @@ let circle: [Target] = [
       "FerryModel", "FerryJSON", "FerryWire", "FerryWorld", "FerryHTTP", "FerrySQLite",
       "FerryCrypto", "FerryCompression", "FerryHTTPClient",
     ]),
+  // Live queries as properties of SwiftUI views (Decision 0159).
+  module("FerryUI", "Circle/UI", ["Ferry"]),
   // The device's half: logins at a company's issuer (Decision 0058).
   module(
     "FerryOpenID", "Circle/OpenID",
@@ -97,6 +99,8 @@ let kit: [Target] = [
   module("FerryPersistence", "Kit/Persistence", ["FerryCrypto", "FerryWorld"]),
   module("FerryPreferences", "Kit/Preferences", ["FerryWorld"]),
   module("FerryLogger", "Kit/Logger", ["FerryWorld", "FerryCompression"]),
+  // Screens of the two modules above, for SwiftUI.
+  module("FerryKitUI", "Kit/UI", ["FerryLogger", "FerryPreferences"]),
   module("FerryTrace", "Kit/Trace", ["FerryWorld", "FerryJSON"]),
   module("FerryCertificates", "Kit/Certificates", ["FerryCrypto", "FerryWorld"]),
   // An app registers with a server, gets its settings and what services push (Decision 0140).
@@ -278,7 +282,9 @@ let samples: [Target] = [
   // An app's first week, beside the names of other libraries.
   .target(
     name: "FerryCallSites",
-    dependencies: ["Ferry", "FerryTravel", "FerryTestKit", "CallSiteNeighbours", "SwiftUIStandIn"],
+    dependencies: [
+      "Ferry", "FerryUI", "FerryTravel", "FerryTestKit", "CallSiteNeighbours", "SwiftUIStandIn",
+    ],
     path: "Samples/CallSites", swiftSettings: strict),
   program(
     "FerryKitSample", "Samples/Kit",
@@ -373,7 +379,7 @@ let testTargets: [Target] = [
     plugins: ["FerryPlugin"]),
   tests(
     "FerryReadmeTests", "ReadmeTests",
-    ["Ferry", "FerryTestKit", "FerryTesting", "SwiftUIStandIn"],
+    ["Ferry", "FerryUI", "FerryTestKit", "FerryTesting", "SwiftUIStandIn"],
     plugins: ["FerryPlugin"]),
   tests(
     "FerryTestKitTests", "TestKitTests",
@@ -475,6 +481,12 @@ let testTargets: [Target] = [
       "FerryFaultVFS", "FerryCompression", "FerryTrace",
     ]),
   tests(
+    "FerryUITests", "UITests",
+    [
+      "FerryUI", "Ferry", "FerryTestKit", "FerryTravel", "FerryKitUI", "FerryLogger",
+      "FerryPreferences", "FerryWorld",
+    ]),
+  tests(
     "FerryOpenIDTests", "OpenIDTests",
     [
       "FerryOpenID", "Ferry", "FerryJSON", "FerryHTTP", "FerryHTTPClient", "FerryWorld",
@@ -506,6 +518,7 @@ var targets =
   + testTargets
 var products: [Product] = [
   .library(name: "Ferry", targets: ["Ferry"]),
+  .library(name: "FerryUI", targets: ["FerryUI"]),
   .library(name: "FerryReference", targets: ["FerryReference"]),
   .library(name: "FerryOData", targets: ["FerryOData", "FerryODataAddress", "FerryODataBatch"]),
   // With the business system of its server, which a test reads and changes.
@@ -529,6 +542,7 @@ var products: [Product] = [
   .library(name: "FerryAppliedPreferences", targets: ["FerryAppliedPreferences"]),
   .library(name: "FerryLogger", targets: ["FerryLogger"]),
   .library(name: "FerryTrace", targets: ["FerryTrace"]),
+  .library(name: "FerryKitUI", targets: ["FerryKitUI"]),
   .library(name: "FerryTelemetry", targets: ["FerryTelemetry"]),
   .library(name: "FerryCertificates", targets: ["FerryCertificates"]),
   .library(name: "FerryRegistration", targets: ["FerryRegistration"]),

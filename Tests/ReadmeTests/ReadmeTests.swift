@@ -31,6 +31,7 @@ struct ReadmeTests {
       ("Documentation/Testing.md", "SimulatedSample.swift"),
       ("Documentation/Testing.md", "PreviewSample.swift"),
       ("Documentation/Events.md", "EventsSample.swift"),
+      ("Documentation/Views.md", "ViewsSample.swift"),
     ])
   func sameCode(page: String, file: String) throws {
     let printed = try pieces("```swift", "```", try lines(page))

@@ -77,6 +77,8 @@ enum StyleRules {
   /// Folders that may begin a task of their own or let time pass.
   static let drivers = [
     "Sources/Circle/Device/Session", "Sources/Circle/Device/Database",
+    // A view's property follows its query as long as the view is there.
+    "Sources/Circle/UI",
     "Sources/Server/Server/Service",
     "Sources/Ground/World", "Sources/Server/HTTPServer",
     "Sources/Ground/HTTPClient", "Sources/Server/Issuers", "Sources/Circle/OpenID",

@@ -151,12 +151,20 @@ public final class Preferences: Sendable {
   public func listen<Value>(
     to key: PreferenceKey<Value>, _ listener: @escaping @Sendable (Value) -> Void
   ) throws(PreferencesError) -> PreferenceListening {
+    try listen(to: key.erased) { stored in
+      if let value = Value(stored: stored) { listener(value) }
+    }
+  }
+
+  /// The same for a key whose type is known only while the program runs.
+  package func listen(
+    to key: AnyPreferenceKey, _ listener: @escaping @Sendable (StoredPreference) -> Void
+  ) throws(PreferencesError) -> PreferenceListening {
     let id = try locked { state throws(PreferencesError) -> UInt64 in
-      try Preferences.add(key.erased, to: &state)
+      try Preferences.add(key, to: &state)
       let id = state.nextListener
       state.nextListener += 1
-      state.listeners.append(
-        (id, key.name, { stored in if let value = Value(stored: stored) { listener(value) } }))
+      state.listeners.append((id, key.name, listener))
       return id
     }
     return PreferenceListening { [weak self] in
