@@ -256,6 +256,10 @@ let tools: [Target] = [
   module(
     "FerryOpenAPIReading", "Tools/OpenAPIReading",
     ["FerryGenerator", "FerryModel", "FerryJSON", "FerryHTTP", "FerryHTTPClient"]),
+  // The pending work of other products' databases (Decision 0160).
+  module(
+    "FerryTakeover", "Tools/Takeover",
+    ["Ferry", "FerryModel", "FerryJSON", "FerrySQLite", "FerryCrypto"]),
   program(
     "FerryGenerate", "Sources/Tools/Programs/FerryGenerate", ["FerryGenerator", "FerryModel"]),
   // What tests of the kit kill.
@@ -652,7 +656,7 @@ var products: [Product] = [
         "FerrySQLiteStore", "Ferry", "FerryInspection", "FerrySimulation",
         "FerryPasswords", "FerryWorld",
         "FerrySQLite", "FerryWire",
-        "FerryLogger", "FerryPostgreSQL",
+        "FerryLogger", "FerryTakeover", "FerryPostgreSQL",
         "FerryPostgreSQLConnector", "FerryPostgreSQLReading", "FerrySQLConnector", "FerryCrypto",
         "FerryPostgreSQLStore", "FerryMariaDB", "FerryMariaDBConnector", "FerryMariaDBReading",
       ]),
@@ -677,7 +681,7 @@ var products: [Product] = [
     tests(
       "FerryCommandTests", "CommandTests",
       [
-        "FerryCommand", "FerryPush",
+        "FerryCommand", "FerryPush", "FerryTakeover",
         "FerryJSON", "FerryArguments", "FerryServer", "FerryPasswords", "Ferry",
         "FerryInspection",
         "FerryModel", "FerryCrypto",

@@ -30,6 +30,7 @@ struct FailureTests {
     (["backup", "/nowhere/b", "--data", "/nowhere"], 1),
     (["restore", "/nowhere", "--data", "/nowhere/d"], 1),
     (["move", "--data", "/nowhere", "--undo"], 1),
+    (["takeover", "/nowhere.db"], 2),
     (["login", "--issuer", "http://x"], 2),
     (["doctor"], 2), (["admin", "operations", "--data", "/nowhere"], 1),
     (["simulate", "--seed", "x"], 2),

@@ -13,6 +13,7 @@ import FerryPasswords
 import FerryPostgreSQL
 import FerryProxy
 import FerryServer
+import FerryTakeover
 
 /// An error that says what happened and what to do about it.
 protocol ExplainedError: Error {
@@ -113,6 +114,7 @@ extension FerryError: ExplainedError { var codeName: String { code.rawValue } }
 extension GeneratorError: ExplainedError {}
 extension ODataClientError: ExplainedError {}
 extension PasswordError: ExplainedError {}
+extension TakeoverError: ExplainedError {}
 extension PostgreSQLError: ExplainedError {}
 extension MariaDBError: ExplainedError {}
 extension TransportError: ExplainedError {}

@@ -9,7 +9,8 @@ enum CommandTable {
       StatusCommand.self, InspectCommand.self, WhyCommand.self, LogCommand.self, DeployCommand.self,
       DeviceCommand.self, CredentialCommand.self, OperationCommand.self, CacheCommand.self,
       AdminCommand.self, PushCommand.self,
-      BackupCommand.self, RestoreCommand.self, MoveCommand.self, KeyCommand.self,
+      BackupCommand.self, RestoreCommand.self, MoveCommand.self, TakeoverCommand.self,
+      KeyCommand.self,
       LoginCommand.self, SimulateCommand.self, ODataCommand.self, DoctorCommand.self,
       CompletionCommand.self,
     ]
