@@ -68,4 +68,51 @@ private func at(
     #expect(two.next(after: now) == at(2026, 5, 2, 12, 0))
     #expect(two.next(after: at(2026, 5, 1, 11, 59)) == now)
   }
+
+  @Test("The day of a schedule begins at its hour, by the clocks of the zone")
+  func lastDay() {
+    // 10 January 2026 was the day 20,463.
+    let schedule = Schedule(times: [6 * 3_600], zone: zurich)
+    #expect(schedule.lastDay(at: at(2026, 1, 10, 4, 59)) == 20_462)
+    #expect(schedule.lastDay(at: at(2026, 1, 10, 5, 0)) == 20_463)
+    #expect(schedule.lastDay(at: at(2026, 1, 11, 4, 59)) == 20_463)
+    let midnight = Schedule(times: [0], zone: zurich)
+    #expect(midnight.lastDay(at: at(2026, 1, 9, 22, 59)) == 20_462)
+    #expect(midnight.lastDay(at: at(2026, 1, 9, 23, 0)) == 20_463)
+    let late = Schedule(times: [86_340], zone: zurich)
+    #expect(late.lastDay(at: at(2026, 1, 10, 22, 58)) == 20_462, "23:58")
+    #expect(late.lastDay(at: at(2026, 1, 10, 22, 59)) == 20_463, "23:59")
+  }
+
+  @Test("A day whose hour the clocks jump over begins later; one whose hour comes twice, once")
+  func lastDayOfSummerTime() {
+    // 29 March 2026 was the day 20,541, 25 October the day 20,751.
+    #expect(early.lastDay(at: at(2026, 3, 29, 0, 59)) == 20_540, "01:59")
+    #expect(early.lastDay(at: at(2026, 3, 29, 1, 29)) == 20_540, "03:29")
+    #expect(early.lastDay(at: at(2026, 3, 29, 1, 30)) == 20_541, "03:30")
+    #expect(early.lastDay(at: at(2026, 10, 25, 0, 29)) == 20_750, "02:29 in summer time")
+    #expect(early.lastDay(at: at(2026, 10, 25, 0, 30)) == 20_751, "02:30 in summer time")
+    #expect(early.lastDay(at: at(2026, 10, 25, 1, 29)) == 20_751, "02:29 in winter time")
+    #expect(early.lastDay(at: at(2026, 10, 25, 1, 30)) == 20_751, "02:30 in winter time")
+    for hour in 0..<(366 * 24) as Range<Int64> {
+      let moment = at(2026, 1, 1, hour, 0)
+      let next = early.next(after: moment)
+      #expect(early.lastDay(at: next) == early.lastDay(at: moment) + 1, "hour \(hour)")
+    }
+  }
+
+  @Test("A day that a zone has left out, and clocks that show nonsense")
+  func strangeDays() {
+    // Samoa went from 29 to 31 December 2011, from 10 hours behind UTC to 14 ahead of it.
+    let change = at(2011, 12, 30, 10, 0)
+    let samoa = ZoneClock(name: "Pacific/Apia") { $0 < change ? -36_000 : 50_400 }
+    let noon = Schedule(times: [43_200], zone: samoa)
+    // 29 December 2011 was the day 15,337.
+    #expect(noon.lastDay(at: at(2011, 12, 30, 9, 59)) == 15_337)
+    #expect(noon.lastDay(at: change) == 15_337)
+    #expect(noon.lastDay(at: at(2011, 12, 30, 22, 0)) == 15_339)
+    for milliseconds in [Int64.min, Int64.max, 0] {
+      _ = noon.lastDay(at: Timestamp(milliseconds: milliseconds))
+    }
+  }
 }

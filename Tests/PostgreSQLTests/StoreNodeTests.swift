@@ -51,6 +51,16 @@ struct StoreNodeTests {
         }
       ),
       ("the cursor", { try store.keep(sourceCursor: "late") }),
+      (
+        "borders",
+        {
+          try store.numbered { transaction throws(StoreError) in
+            try store.keep(
+              [WindowBorder(entity: "Item", attribute: "text", position: 1, days: 1...2)],
+              transaction)
+          }
+        }
+      ),
       ("a day", { try store.countDay() }),
       ("what waits", { _ = try store.takeUp() }),
       (
@@ -67,7 +77,7 @@ struct StoreNodeTests {
   private func state() throws -> [String] {
     try [
       "number", "row", "member", "partition", "operation", "staged", "package", "source_cursor",
-      "server", "seen_day",
+      "server", "seen_day", "border",
     ].map { table in
       let text = try other.value(
         "SELECT coalesce(json_agg(t ORDER BY t::text)::text, '') FROM ferry_store.\(table) AS t")

@@ -68,6 +68,7 @@ struct DraftReader {
     if let field = fields["partition"] {
       entity.partition = partition(field.node, field.place.path)
     }
+    if let field = fields["window"] { entity.window = window(field.node, field.place.path) }
     return entity
   }
 

@@ -15,6 +15,8 @@ public final class Entity: Sendable, Hashable {
   public let operations: Set<OperationKind>
   /// Nil: every device that subscribes the group gets all rows.
   public let partition: PartitionRule?
+  /// Nil: rows of every day.
+  public let window: PartitionWindow?
   /// Name of the synchronization group.
   public let group: String
   /// Positions in `attributes` of each further set of attributes that is unique in the business
@@ -48,7 +50,8 @@ public final class Entity: Sendable, Hashable {
     relationships: [Relationship], operations: Set<OperationKind>, partition: PartitionRule?,
     group: String, unique: [[Int]] = [], ownsChildren: Bool = false, isClientOnly: Bool = false,
     performs: [String]? = nil, queries: [ObjectQuery] = [], roles: EntityRoles = EntityRoles(),
-    allowsBlindWrites: Bool = false, documentation: String? = nil, connection: String? = nil
+    allowsBlindWrites: Bool = false, documentation: String? = nil, connection: String? = nil,
+    window: PartitionWindow? = nil
   ) {
     precondition(
       !key.isEmpty && key.allSatisfy(attributes.indices.contains), "key of \(name): \(key)")
@@ -64,6 +67,7 @@ public final class Entity: Sendable, Hashable {
     self.relationships = relationships
     self.operations = operations
     self.partition = partition
+    self.window = window
     self.group = group
     self.unique = unique
     self.ownsChildren = ownsChildren
@@ -91,6 +95,7 @@ public final class Entity: Sendable, Hashable {
         && left.performs == right.performs && left.queries == right.queries
         && left.roles == right.roles && left.allowsBlindWrites == right.allowsBlindWrites
         && left.documentation == right.documentation && left.connection == right.connection
+        && left.window == right.window
   }
 
   public func hash(into hasher: inout Hasher) {
@@ -120,7 +125,8 @@ public final class Entity: Sendable, Hashable {
       keyOrigin: keyOrigin, relationships: relationships, operations: operations,
       partition: partition, group: group, unique: unique, ownsChildren: ownsChildren,
       isClientOnly: isClientOnly, performs: performs, queries: queries, roles: roles,
-      allowsBlindWrites: allowsBlindWrites, documentation: documentation, connection: connection)
+      allowsBlindWrites: allowsBlindWrites, documentation: documentation, connection: connection,
+      window: window)
   }
 
   /// The relationship to the object that these are parts of; nil where they stand alone.

@@ -5,6 +5,8 @@ struct ModelCheck {
   /// Whether the database tells names apart by their case alone, as PostgreSQL does and SQLite does
   /// not.
   var areNamesExact: Bool = false
+  /// Whether the machine knows a time zone.
+  var isZone: (String) -> Bool = { _ in true }
 
   /// The name of a table or column as the database compares it.
   func folded(_ name: String) -> String { areNamesExact ? name : name.lowercased() }
@@ -19,6 +21,7 @@ struct ModelCheck {
       checkUnique(entity)
       for relationship in entity.relationships { check(relationship, of: entity) }
       checkPartition(entity)
+      checkWindow(entity)
       checkRoles(entity)
       checkClientOnly(entity)
       checkPerforms(entity)

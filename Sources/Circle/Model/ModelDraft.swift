@@ -40,6 +40,7 @@ struct DraftEntity {
   var blindWrites: ModelPlace?
   var documentation: Placed<String>?
   var connection: Placed<String>?
+  var window: DraftWindow?
 
   var shownName: String { name?.content ?? "without a name" }
 
@@ -118,6 +119,17 @@ struct DraftPermission {
   var permission: Permission
   var place: ModelPlace
   var roles: [Placed<String>]
+}
+
+struct DraftWindow {
+  var place: ModelPlace
+  var attribute: Placed<String>?
+  /// In days; nil where they could not be read.
+  var from: Placed<Int64>?
+  var to: Placed<Int64>?
+  /// In minutes.
+  var at: Placed<Int64>?
+  var zone: Placed<String>?
 }
 
 enum DraftPartition {

@@ -75,7 +75,7 @@ extension ModelFindings {
       guard let place = relationship.anyTarget, let name = relationship.name?.content,
         let target = relationship.target.flatMap({ draft.entity(named: $0.content) })
       else { continue }
-      let isForEveryone = target.isForEveryone
+      let isForEveryone = target.isForEveryone && target.window == nil
       if case .through(let rule) = entity.partition, rule.content == name {
         warning(
           place,

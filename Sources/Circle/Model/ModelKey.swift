@@ -19,7 +19,7 @@ public struct ModelKey: Sendable, Hashable {
     ModelKey("attributes", required: true), ModelKey("key", required: true), ModelKey("keyOrigin"),
     ModelKey("unique"), ModelKey("relationships"), ModelKey("operations"), ModelKey("partition"),
     ModelKey("roles"), ModelKey("clientOnly"), ModelKey("performs"), ModelKey("queries"),
-    ModelKey("blindWrites"), ModelKey("documentation"), ModelKey("connection"),
+    ModelKey("blindWrites"), ModelKey("documentation"), ModelKey("connection"), ModelKey("window"),
   ]
 
   public static let attribute: [ModelKey] = [
@@ -63,4 +63,9 @@ public struct ModelKey: Sendable, Hashable {
   public static let roles: [ModelKey] = Permission.allCases.map { ModelKey($0.rawValue) }
 
   public static let partition: [ModelKey] = [ModelKey("columns"), ModelKey("through")]
+
+  public static let window: [ModelKey] = [
+    ModelKey("column", required: true), ModelKey("from", required: true),
+    ModelKey("to", required: true), ModelKey("at"), ModelKey("zone"),
+  ]
 }

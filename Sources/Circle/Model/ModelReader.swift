@@ -24,6 +24,13 @@ public struct ModelReading: Sendable {
 public enum ModelReader {
   /// `file` is only for the places of the problems.
   public static func read(_ bytes: [UInt8], file: String) -> ModelReading {
+    read(bytes, file: file) { _ in true }
+  }
+
+  /// The same on a machine that knows time zones. `isZone`: whether there is one of a name.
+  package static func read(
+    _ bytes: [UInt8], file: String, isZone: @escaping (String) -> Bool
+  ) -> ModelReading {
     let root: JSONNode
     do {
       root = try JSONNode.parse(bytes)
@@ -42,7 +49,8 @@ public enum ModelReader {
     var openings = ModelFindings()
     if let draft {
       let isExact = root["source"]?.string?.hasPrefix("postgres") ?? false
-      var check = ModelCheck(draft: draft, findings: findings, areNamesExact: isExact)
+      var check = ModelCheck(
+        draft: draft, findings: findings, areNamesExact: isExact, isZone: isZone)
       check.run()
       findings = check.findings
       if let source = root["source"], let text = source.string {
@@ -116,7 +124,7 @@ extension DraftEntity {
         Dictionary(
           roles.map { ($0.permission, $0.roles.map(\.content)) }, uniquingKeysWith: +)),
       allowsBlindWrites: blindWrites != nil, documentation: documentation?.content,
-      connection: connection?.content)
+      connection: connection?.content, window: window?.window)
   }
 }
 
@@ -168,6 +176,15 @@ extension DraftRelationship {
       name: name.content, target: target.content, attributes: attributes.map(\.content),
       targetAttributes: targets.map(\.content), inverse: inverse?.content,
       isComposite: isComposite, allowsAnyTarget: anyTarget != nil)
+  }
+}
+
+extension DraftWindow {
+  fileprivate var window: PartitionWindow? {
+    guard let attribute, let from, let to else { return nil }
+    return PartitionWindow(
+      attribute: attribute.content, from: Int(from.content), to: Int(to.content),
+      minute: Int(at?.content ?? 0), zone: zone?.content ?? "UTC")
   }
 }
 

@@ -84,6 +84,15 @@ public enum ModelWriter {
       let members = columns.map { "\(quote($0.attribute)): \(quote($0.source.text))" }
       parts.append(["\"partition\": { \"columns\": { \(members.joined(separator: ", ")) } }"])
     }
+    if let window = entity.window {
+      parts.append(
+        [
+          "\"window\": { \"column\": \(quote(window.attribute)), "
+            + "\"from\": \(quote(PartitionWindow.text(ofDays: window.from))), "
+            + "\"to\": \(quote(PartitionWindow.text(ofDays: window.to))), "
+            + "\"at\": \(quote(window.hour)), \"zone\": \(quote(window.zone)) }"
+        ])
+    }
     if !entity.roles.isEmpty {
       let members = Permission.allCases.compactMap { permission in
         entity.roles[permission].map { "\(quote(permission.rawValue)): \(list($0))" }

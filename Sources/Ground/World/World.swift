@@ -5,6 +5,9 @@ public struct World: Sendable {
   public let clock: any WorldClock
   public let chance: any Chance
   public let log: any Log
+  /// By the name of a time zone, how far its clocks are ahead of UTC at a moment, in seconds; nil where
+  /// there is no such zone. Without a word UTC alone is known.
+  package var zone: @Sendable (_ name: String) -> (@Sendable (Timestamp) -> Int64)?
   private let planted: Set<PlantedBug>
 
   public init(clock: any WorldClock, chance: any Chance, log: any Log) {
@@ -18,6 +21,14 @@ public struct World: Sendable {
     self.chance = chance
     self.log = log
     self.planted = planted
+    zone = World.utcAlone
+  }
+
+  @Sendable private static func utcAlone(
+    _ name: String
+  ) -> (@Sendable (Timestamp) -> Int64)? {
+    guard name == "UTC" else { return nil }
+    return { _ in 0 }
   }
 
   /// Whether there is any but those of what is remembered.

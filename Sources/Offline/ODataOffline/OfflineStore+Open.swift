@@ -134,9 +134,11 @@ extension OfflineStore {
       let problem =
         entity.partition != nil
         ? "its rows depend on who the user is (partition)"
-        : entity.roles != EntityRoles()
-          ? "it is for some roles only"
-          : entity.connection != nil ? "it is of another connection than the service's" : nil
+        : entity.window != nil
+          ? "its rows depend on the day (window)"
+          : entity.roles != EntityRoles()
+            ? "it is for some roles only"
+            : entity.connection != nil ? "it is of another connection than the service's" : nil
       guard let problem else { continue }
       throw FerryError(
         .incompatibleModel, "\(entity.name) needs a server of Ferry: \(problem)",

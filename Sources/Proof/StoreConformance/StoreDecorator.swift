@@ -101,6 +101,14 @@ extension StoreDecorator {
   ) throws(StoreError) {
     try inner.removePartitions(partitions, transaction)
   }
+
+  package func borders() throws(StoreError) -> [WindowBorder] { try inner.borders() }
+
+  package func keep(
+    _ borders: [WindowBorder], _ transaction: NumberedTransaction
+  ) throws(StoreError) {
+    try inner.keep(borders, transaction)
+  }
 }
 
 extension StoreDecorator {

@@ -264,5 +264,32 @@ extension StoreSuite {
       proof.expectEqual(
         try store.known(ids).map { $0 != nil }, [false, true, true], "what is remembered")
     },
+    StoreCase("The days of windows are kept with their transaction, and there after a crash") {
+      proof in
+      let store = proof.store
+      func border(_ entity: String, _ days: ClosedRange<Int64>) -> WindowBorder {
+        WindowBorder(entity: entity, attribute: "text", position: 1, days: days)
+      }
+      func keep(_ borders: [WindowBorder], fails: Bool = false) throws {
+        do throws(StoreError) {
+          try store.numbered { transaction throws(StoreError) in
+            try store.keep(borders, transaction)
+            if fails { throw StoreError(.other, "on purpose") }
+          }
+        } catch { if !fails { throw error } }
+      }
+      proof.expectEqual(try store.borders(), [], "borders at first")
+      try keep([border("Part", -3...4), border("Item", 5...6)])
+      try keep([border("Item", 7...8)])
+      try keep([border("Item", 9...10), border("Part", 0...0)], fails: true)
+      let wanted = [border("Item", 7...8), border("Part", -3...4)]
+      proof.expectEqual(try store.borders(), wanted, "borders")
+      try proof.reopen()
+      proof.expectEqual(try proof.store.borders(), wanted, "borders after a crash")
+      try proof.reopen(
+        as: Package(
+          name: "suite", version: "2.0", entities: [item], groups: StoreSuite.package.groups))
+      proof.expectEqual(try proof.store.borders(), [], "borders of another version")
+    },
   ]
 }

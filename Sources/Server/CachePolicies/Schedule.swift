@@ -32,6 +32,19 @@ package struct Schedule: Sendable, Equatable {
     return candidates.filter { $0 > moment }.min() ?? moment.advanced(by: .seconds(Schedule.day))
   }
 
+  /// The last day, counted from 1970 by the clocks of the zone, whose first hour has come at this
+  /// moment. For a schedule of every day.
+  package func lastDay(at moment: Timestamp) -> Int64 {
+    // Clocks beyond the years 1 and 9999 are wrong anyhow.
+    let moment = Timestamp(
+      milliseconds: min(max(moment.milliseconds, -62_000_000_000_000), 253_000_000_000_000))
+    let today = moment.advanced(by: .seconds(zone.secondsAhead(at: moment))).day
+    let time = times.first ?? 0
+    return (today - 1...today + 1).last {
+      self.moment(ofLocal: $0 * Schedule.day + time) <= moment
+    } ?? today - 2
+  }
+
   /// The first of January 1970 was a Thursday.
   private static func weekday(_ day: Int64) -> Int64 { ((day + 3) % 7 + 7) % 7 + 1 }
 

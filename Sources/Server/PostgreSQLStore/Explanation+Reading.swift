@@ -35,7 +35,8 @@ extension PostgreSQLStore {
     return Explanation(
       package: package.id, entity: entity, key: row?.exact(0, 3) ?? key,
       verdict: verdict(
-        hasEntity: entityNumber != nil, row, rejected, isLoaded: try isLoaded()),
+        hasEntity: entityNumber != nil, entity, row, rejected, try borders(),
+        isLoaded: try isLoaded()),
       version: row?.integer(0, 0), isDeleted: row?.flag(0, 1) ?? false,
       group: row?.exact(0, 4), rule: row?.exact(0, 5), place: row?.exact(0, 6),
       body: row?.text(0, 2), rejectedReason: rejected,
@@ -43,7 +44,8 @@ extension PostgreSQLStore {
   }
 
   private func verdict(
-    hasEntity: Bool, _ row: PostgreSQLRows?, _ reason: String?, isLoaded: Bool
+    hasEntity: Bool, _ entity: String, _ row: PostgreSQLRows?, _ reason: String?,
+    _ borders: [WindowBorder], isLoaded: Bool
   ) -> String {
     guard hasEntity else { return "The model has no such entity." }
     if let reason { return "The row does not fit the model: \(reason)" }
@@ -54,8 +56,7 @@ extension PostgreSQLStore {
     }
     if row.flag(0, 1) { return "The row was deleted in the business system." }
     guard let rule = row.exact(0, 5) else {
-      return
-        "The row is in no partition: a value of its partition rule is null, or its parent is missing."
+      return WindowBorder.verdict(of: entity, body: row.body(0, 2) ?? [], borders)
     }
     if rule.isEmpty { return "Every device that subscribes its group has the row." }
     return "Devices whose user has [\(row.exact(0, 6) ?? "")] for \(rule) have the row."

@@ -102,4 +102,37 @@ extension PostgreSQLStore {
     PostgreSQLConnection.Request(
       "UPDATE ferry_store.package SET removals = removals + 1 WHERE id = $1", [number])
   }
+
+  package func borders() throws(StoreError) -> [WindowBorder] {
+    let rows = try rows(
+      """
+      SELECT entity, attribute, position, first_day, last_day FROM ferry_store.border
+      WHERE package = $1 ORDER BY entity
+      """, [number])
+    return (0..<rows.count).compactMap { row in
+      WindowBorder(
+        entity: rows.exact(row, 0), attribute: rows.exact(row, 1), position: rows.integer(row, 2),
+        first: rows.integer(row, 3), last: rows.integer(row, 4))
+    }
+  }
+
+  package func keep(
+    _ borders: [WindowBorder], _ transaction: NumberedTransaction
+  ) throws(StoreError) {
+    guard !borders.isEmpty else { return }
+    try lead(
+      """
+      INSERT INTO ferry_store.border
+        (package, entity, attribute, position, first_day, last_day)
+      SELECT $1, n.* FROM unnest($2::text[], $3::text[], $4::int8[], $5::int8[], $6::int8[]) AS n
+      ON CONFLICT (package, entity) DO UPDATE SET attribute = excluded.attribute,
+        position = excluded.position, first_day = excluded.first_day,
+        last_day = excluded.last_day
+      """,
+      [
+        number, .texts(borders.map(\.entity)), .texts(borders.map(\.attribute)),
+        .integers(borders.map(\.position)), .integers(borders.map(\.days.lowerBound)),
+        .integers(borders.map(\.days.upperBound)),
+      ])
+  }
 }

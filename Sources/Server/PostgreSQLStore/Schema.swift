@@ -8,7 +8,7 @@ import FerryWorld
 /// `tables` are those of version 1 and never change; each step leads from one version to the next, all
 /// of them in one transaction. A schema that a newer server has is not touched.
 enum Schema {
-  static let version: Int64 = 10
+  static let version: Int64 = 11
   /// What a fence raises.
   static let termIsOver: String = "FY001"
   static let clockDiffers: String = "FY002"
@@ -103,6 +103,7 @@ enum Schema {
     case 7: statements = sendingTimes
     case 8: statements = corrections
     case 9: statements = desk
+    case 10: statements = borders
     default: throw StoreError.damaged("there is no migration from version \(version) of the store")
     }
     try line.use { connection throws(PostgreSQLError) in try connection.execute(statements) }
@@ -115,6 +116,14 @@ enum Schema {
   private static let sendingTimes: String = """
     ALTER TABLE ferry_store.operation ADD COLUMN sent_at int8;
     ALTER TABLE ferry_store.deployed ADD COLUMN mapping text;
+    """
+
+  /// Version 11: which days devices have of an entity with a window.
+  private static let borders: String = """
+    CREATE TABLE ferry_store.border (
+      package int8 NOT NULL, entity text COLLATE "C" NOT NULL, attribute text COLLATE "C" NOT NULL,
+      position int8 NOT NULL, first_day int8 NOT NULL, last_day int8 NOT NULL,
+      PRIMARY KEY (package, entity));
     """
 
   /// Version 10: how much a device logs. What a user did is found by `operation_device`.

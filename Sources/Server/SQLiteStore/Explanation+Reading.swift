@@ -74,11 +74,18 @@ extension Explanation {
     let isLoaded =
       try connection.value(
         "SELECT loaded FROM package WHERE id = ?", .integer(package))?.integer == 1
+    // A store of an earlier server has no such table.
+    let hasBorders =
+      try connection.value(
+        "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'border'") != nil
+    let borders = hasBorders ? try SQLiteStore.borders(connection, .integer(package)) : []
     return Explanation(
       package: packageName, entity: entity, key: text,
       verdict: (isWithdrawn
         ? "The package was withdrawn from the server, and no device gets anything of it. When it was: "
-        : "") + verdict(hasEntity: number != nil, row, reason, isLoaded: isLoaded),
+        : "")
+        + verdict(
+          hasEntity: number != nil, entity, row, reason, borders, isLoaded: isLoaded),
       version: row?[0].integer, isDeleted: row?[1].integer == 1, group: row?[5].text,
       rule: row?[6].text, place: row?[7].text,
       body: row?[2].blob.map { String(decoding: $0, as: UTF8.self) }, rejectedReason: reason,
@@ -86,7 +93,8 @@ extension Explanation {
   }
 
   private static func verdict(
-    hasEntity: Bool, _ row: [SQLiteValue]?, _ reason: String?, isLoaded: Bool
+    hasEntity: Bool, _ entity: String, _ row: [SQLiteValue]?, _ reason: String?,
+    _ borders: [WindowBorder], isLoaded: Bool
   ) -> String {
     guard hasEntity else { return "The model has no such entity." }
     if let reason { return "The row does not fit the model: \(reason)" }
@@ -97,8 +105,7 @@ extension Explanation {
     }
     if row[1].integer == 1 { return "The row was deleted in the business system." }
     guard let rule = row[6].text else {
-      return
-        "The row is in no partition: a value of its partition rule is null, or its parent is missing."
+      return WindowBorder.verdict(of: entity, body: row[2].blob ?? [], borders)
     }
     if rule.isEmpty { return "Every device that subscribes its group has the row." }
     return "Devices whose user has [\(row[7].text ?? "")] for \(rule) have the row."

@@ -95,4 +95,40 @@ extension SQLiteStore {
       }
     }
   }
+
+  package func borders() throws(StoreError) -> [WindowBorder] {
+    try sql { () throws(SQLiteError) in try SQLiteStore.borders(writer, number) }
+  }
+
+  static func borders(
+    _ connection: Connection, _ package: SQLiteValue
+  ) throws(SQLiteError) -> [WindowBorder] {
+    try connection.rows(
+      """
+      SELECT entity, attribute, position, first_day, last_day FROM border
+      WHERE package = ? ORDER BY entity
+      """, package
+    ).compactMap { row in
+      WindowBorder(
+        entity: row[0].text, attribute: row[1].text, position: row[2].integer,
+        first: row[3].integer, last: row[4].integer)
+    }
+  }
+
+  package func keep(
+    _ borders: [WindowBorder], _ transaction: NumberedTransaction
+  ) throws(StoreError) {
+    try sql { () throws(SQLiteError) in
+      for border in borders {
+        try writer.run(
+          """
+          INSERT INTO border (package, entity, attribute, position, first_day, last_day)
+          VALUES (?, ?, ?, ?, ?, ?)
+          ON CONFLICT DO UPDATE SET attribute = excluded.attribute, position = excluded.position,
+            first_day = excluded.first_day, last_day = excluded.last_day
+          """, number, .text(border.entity), .text(border.attribute), .integer(border.position),
+          .integer(border.days.lowerBound), .integer(border.days.upperBound))
+      }
+    }
+  }
 }

@@ -5,7 +5,7 @@ import FerrySQLite
 /// A store has the version of the server that last opened it. `tables` are those of version 1 and
 /// never change; each step leads from one version to the next, in a transaction of its own.
 enum Schema {
-  static let version: Int64 = 10
+  static let version: Int64 = 11
   /// `FErS`.
   static let applicationID: Int64 = 0x4645_7253
 
@@ -96,6 +96,7 @@ enum Schema {
     case 7: try writer.execute(Schema.sendingTimes)
     case 8: try writer.execute(Schema.corrections)
     case 9: try writer.execute(Schema.desk)
+    case 10: try writer.execute(Schema.borders)
     default:
       throw SQLiteError(
         code: 11, message: "there is no migration from version \(version) of the store", subject: ""
@@ -218,6 +219,14 @@ enum Schema {
   private static let desk: String = """
     ALTER TABLE registered_device ADD COLUMN log_level TEXT;
     CREATE INDEX operation_user ON operation (user, package, sequence);
+    """
+
+  /// Version 11: which days devices have of an entity with a window.
+  private static let borders: String = """
+    CREATE TABLE border (
+      package INTEGER NOT NULL, entity TEXT NOT NULL, attribute TEXT NOT NULL,
+      position INTEGER NOT NULL, first_day INTEGER NOT NULL, last_day INTEGER NOT NULL,
+      PRIMARY KEY (package, entity)) STRICT, WITHOUT ROWID;
     """
 
   private static let additions: String = """

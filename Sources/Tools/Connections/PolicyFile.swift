@@ -1,6 +1,5 @@
 import FerryCachePolicies
 import FerryModel
-import FerryWorld
 import Foundation
 
 /// The file of a package's policies, beside the model.
@@ -36,10 +35,6 @@ package struct PolicyFile: Sendable {
   }
 
   private static func zone(_ name: String) -> ZoneClock? {
-    guard let zone = TimeZone(identifier: name) else { return nil }
-    return ZoneClock(name: name) { moment in
-      let date = Date(timeIntervalSince1970: Double(moment.milliseconds) / 1_000)
-      return Int64(zone.secondsFromGMT(for: date))
-    }
+    SystemZones.offset(of: name).map { ZoneClock(name: name, offset: $0) }
   }
 }

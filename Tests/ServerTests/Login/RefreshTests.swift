@@ -170,7 +170,7 @@ final class RefreshTests {
     try writer.execute(
       """
       DROP TABLE session; DROP TABLE token_user; DROP TABLE registered_device; DROP TABLE payload;
-      DROP TABLE correction; DROP INDEX operation_refused; DROP INDEX operation_unknown;
+      DROP TABLE correction; DROP TABLE border; DROP INDEX operation_refused; DROP INDEX operation_unknown;
       DROP INDEX operation_user; ALTER TABLE operation DROP COLUMN sent_at;
       CREATE TABLE refresh_token (
         hash BLOB PRIMARY KEY, parent BLOB, user TEXT NOT NULL, device TEXT NOT NULL,

@@ -167,6 +167,14 @@ extension NodeView: Store {
     try lead { store throws(StoreError) in try store.removePartitions(partitions, transaction) }
   }
 
+  func borders() throws(StoreError) -> [WindowBorder] {
+    try any { store throws(StoreError) in try store.borders() }
+  }
+
+  func keep(_ borders: [WindowBorder], _ transaction: NumberedTransaction) throws(StoreError) {
+    try lead { store throws(StoreError) in try store.keep(borders, transaction) }
+  }
+
   func row(_ name: FerryServer.RowName) throws(StoreError) -> CachedRow? {
     try any { store throws(StoreError) in try store.row(name) }
   }

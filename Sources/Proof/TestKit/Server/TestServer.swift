@@ -78,7 +78,9 @@ public final class TestServer: Sendable {
     self.doubts = doubts
     let gate = TestGate()
     self.gate = gate
-    let world = World(clock: clock, chance: SystemChance(), log: SilentLog())
+    var zoned = World(clock: clock, chance: SystemChance(), log: SilentLog())
+    zoned.zone = TestServer.zone
+    let world = zoned
     self.world = world
     do {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -259,5 +261,18 @@ public final class TestServer: Sendable {
     for database in openDatabases { await database.close() }
     await host.stop()
     try? FileManager.default.removeItem(at: folder)
+  }
+}
+
+extension TestServer {
+  /// The time zones of this machine, for the windows of a model.
+  @Sendable fileprivate static func zone(
+    _ name: String
+  ) -> (@Sendable (Timestamp) -> Int64)? {
+    guard let zone = TimeZone(identifier: name) else { return nil }
+    return { moment in
+      let date = Date(timeIntervalSince1970: Double(moment.milliseconds) / 1_000)
+      return Int64(zone.secondsFromGMT(for: date))
+    }
   }
 }

@@ -84,6 +84,7 @@ final class ServiceCore {
     do { return try body() } catch {
       directory.forget()
       memory.forget()
+      rules.windows.kept.doubt()
       let failure = ServerError(error, store: store.name)
       if failure.isOfTheStore { tell(.storeFailed(failure)) }
       throw failure
@@ -112,6 +113,7 @@ final class ServiceCore {
     let start = world.clock.uptime
     let result = try guarded { () throws(StoreError) -> Result in
       try store.numbered { transaction throws(StoreError) -> Result in
+        try rules.windows.know(store, rules)
         var machine = CacheMachine(rules)
         let (result, answered) = try body(transaction, &machine)
         let made = try store.apply(machine.changes, transaction)

@@ -331,6 +331,7 @@ package actor ServiceHost {
   func tick() {
     let now = world.clock.moment
     checkStore()
+    service.moveWindows()
     catchUp()
     service.onSecond?()
     service.keepDueVisits()

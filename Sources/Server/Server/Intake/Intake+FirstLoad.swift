@@ -49,6 +49,7 @@ extension Intake {
   private func write(_ rows: [LoadRow]) throws(StoreError) -> Written {
     guard !rows.isEmpty else { return Written() }
     return try store.numbered { transaction throws(StoreError) in
+      try rules.windows.know(store, rules)
       var parents: [ParentName: Place?] = [:]
       var new: [NewRow] = []
       new.reserveCapacity(rows.count)
@@ -78,6 +79,9 @@ extension Intake {
       try directory.number(of: place, making: transaction, for: nil)
     }
     var alternates: [NewRow.Alternate] = []
+    if let day = rules.windows.dayKey(of: entity, row.values) {
+      alternates.append(NewRow.Alternate(attributes: PartitionWindows.index, key: day))
+    }
     for child in rules.children[entity] {
       guard case .parent(let path) = rules.rules[child].path, !path.isKey,
         let key = path.name(of: row.values),

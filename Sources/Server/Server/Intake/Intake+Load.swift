@@ -233,6 +233,10 @@ extension Intake {
       var rows: [Int64] = []
       for row in absence.rows {
         guard let (name, _) = try store.name(ofRow: row) else { continue }
+        var place = place
+        if place == nil, rules.limited.contains(name.entity), let known = try store.row(name) {
+          place = try cache.placeWithoutWindow(of: known)
+        }
         switch coverage.absence(of: name.entity, at: place, rules) {
         case .nothing: continue
         case .doubt: doubted.insert(row)

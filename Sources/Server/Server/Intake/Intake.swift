@@ -20,6 +20,8 @@ final class Intake: ServiceRoom {
   var keptCursors: SourceCursors?
   var noticeMarks = NoticeMarks()
   var noticeBrake = NoticeBrake()
+  /// Whether the last move of a window failed.
+  var hasWindowTrouble = false
   /// What no device gets; on a node that follows, as it was when it was last asked for.
   var rejectedRows = RejectedRows()
 

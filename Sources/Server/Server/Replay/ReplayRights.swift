@@ -90,7 +90,8 @@ struct ReplayRights {
   }
 
   private func createdPlace(_ position: Int, _ values: [AttributeValue]) -> Place? {
-    guard case .parent(let path) = cache.rules.rules[position].path,
+    guard cache.rules.windows.include(position, values),
+      case .parent(let path) = cache.rules.rules[position].path,
       let name = path.parentKey(of: values),
       let place = created[
         Parent(entity: path.target, attributes: path.targetPositions, key: name)]

@@ -91,6 +91,14 @@ extension Service {
     return try exchanges.reference(question, for: identity)
   }
 
+  /// Moves the windows of partition rules whose hour has come. Call it each second. Whether there was
+  /// one.
+  @discardableResult
+  package func moveWindows() -> Bool {
+    defer { handOut() }
+    return intake.moveWindowsOrLog()
+  }
+
   /// Purges what is old or too much. Call it once an hour; days count as they are seen.
   @discardableResult
   package func compact() throws(ServerError) -> Compaction {

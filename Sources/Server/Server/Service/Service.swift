@@ -1,3 +1,4 @@
+import FerryCachePolicies
 import FerryConnector
 import FerryModel
 import FerryWire
@@ -29,7 +30,9 @@ package final class Service: ServiceRoom, ServedPackageService, ExchangeSource {
     store makeStore: (Package) throws(ServerError) -> any Store
   ) throws(ServerError) {
     let package = package.served
-    let rules = try PartitionRules(package)
+    let rules = try PartitionRules(package) { name in
+      world.zone(name).map { ZoneClock(name: name, offset: $0) }
+    }
     let store = try makeStore(package)
     core = ServiceCore(
       rules: rules, world: world, limits: limits, store: store, cacheGroups: cacheGroups)
@@ -48,6 +51,7 @@ package final class Service: ServiceRoom, ServedPackageService, ExchangeSource {
       try operations.catchUp()
       return
     }
+    try intake.moveWindows()
     try intake.begin()
     let waiting = try guarded { () throws(StoreError) in try store.takeUp() }
     try operations.takeUp(waiting)

@@ -13,7 +13,7 @@ package protocol CacheSource {
 /// Decides what images of the business system change in the cache: rows, who has them, and the sums
 /// of the partitions. Rows as they were and images go in, one value of changes comes out.
 package struct CacheMachine {
-  private let rules: PartitionRules
+  private var rules: PartitionRules
   package private(set) var changes = CacheChanges()
   private var newPlaces: [Place: Int] = [:]
   /// Rows of `changes` by how they call their parent; one that calls it otherwise by now is here too.
@@ -169,6 +169,7 @@ package struct CacheMachine {
     _ name: RowName, before: [AttributeValue]?, after: [AttributeValue]?
   ) -> [Names] {
     var names: [Names] = []
+    index(name, before: before, after: after)
     for child in rules.children[name.entity] {
       guard case .parent(let path) = rules.rules[child].path else { continue }
       let was = before.flatMap { path.name(of: $0) }
@@ -186,6 +187,45 @@ package struct CacheMachine {
         CacheChanges.Alternate(row: name, attributes: path.name, before: was, after: now))
     }
     return names
+  }
+
+  // Windows.
+
+  /// From now on rows of these days have a place. Those whose day comes or goes are placed anew, with
+  /// their children; all others stay where they are.
+  mutating func moveWindows(
+    to borders: PartitionWindows.Borders, _ source: some CacheSource
+  ) throws(StoreError) {
+    let old = rules.windows.borders
+    rules.windows = rules.windows.moved(to: borders)
+    for entity in rules.windows.windows.keys.sorted() {
+      for day in PartitionWindows.changed(from: old[entity], to: borders[entity]) {
+        let name = PartitionWindows.name(entity, day)
+        var rows = try source.parents(name).filter { changes.rows[$0.name] == nil }.map(stored)
+        rows += (named[name] ?? []).compactMap { changes.rows[$0] }.filter { !$0.isDeleted }
+        for row in rows { try move(row, source) }
+      }
+    }
+  }
+
+  /// Under its day a row is found when its window moves.
+  private mutating func index(
+    _ name: RowName, before: [AttributeValue]?, after: [AttributeValue]?
+  ) {
+    let was = rules.windows.dayKey(of: name.entity, before)
+    let now = rules.windows.dayKey(of: name.entity, after)
+    guard was != now else { return }
+    if let was {
+      named[ParentName(name.entity, attributes: PartitionWindows.index, was)]?
+        .removeAll { $0 == name }
+    }
+    if let now {
+      named[ParentName(name.entity, attributes: PartitionWindows.index, now), default: []]
+        .append(name)
+    }
+    changes.alternates.append(
+      CacheChanges.Alternate(
+        row: name, attributes: PartitionWindows.index, before: was, after: now))
   }
 
   /// A parent that moves takes its whole closure along.

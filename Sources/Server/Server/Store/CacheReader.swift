@@ -54,6 +54,17 @@ struct CacheReader: CacheSource {
     }
   }
 
+  /// Where a row would be if there were no windows: what a load of a part of the rows looks at. `row`
+  /// is one that is there.
+  func placeWithoutWindow(of row: CachedRow) throws(StoreError) -> Place? {
+    try rules.place(of: row.entity, values: values(of: row), isWindowed: false) {
+      name throws(StoreError) in
+      try store.parents(name).first.flatMap { parent throws(StoreError) in
+        try placeWithoutWindow(of: parent)
+      }
+    }
+  }
+
   /// The place of a row with these values, by the rows that are in the cache now; nil: nobody's.
   func place(of entity: Int, values: [AttributeValue]) throws(StoreError) -> Place? {
     try rules.place(of: entity, values: values) { name throws(StoreError) in

@@ -21,6 +21,10 @@ extension Package {
           text += " \(relationship.targetAttributes)"
         }
       }
+      if let window = entity.window {
+        text += "\n  window \(window.attribute) \(window.from) \(window.to) \(window.minute)"
+        text += " \(window.zone)"
+      }
     }
     return hexadecimal(SHA256Digest.hash(Array(text.utf8)))
   }

@@ -1,3 +1,4 @@
+import FerryCachePolicies
 import FerryConnector
 import FerryJSON
 import FerryModel
@@ -105,10 +106,18 @@ package struct PartitionRules: Sendable {
   let references: [[Reference]]
   /// Which connection has the rows of which entity.
   package let connections: PackageConnections
+  package internal(set) var windows: PartitionWindows
+  /// The entities whose rows a window may take from everybody, their own or that of a parent.
+  let limited: Set<Int>
   private let positions: [String: Int]
 
-  package init(_ package: Package) throws(ServerError) {
+  /// `zone`: the time zone of a name; nil where there is none.
+  package init(
+    _ package: Package, zone: (String) -> ZoneClock? = { $0 == "UTC" ? .utc : nil }
+  ) throws(ServerError) {
     self.package = package
+    let windows = try PartitionWindows(package, zone: zone)
+    self.windows = windows
     connections = PackageConnections(package)
     var positions: [String: Int] = [:]
     for (position, entity) in package.entities.enumerated() { positions[entity.name] = position }
@@ -124,6 +133,8 @@ package struct PartitionRules: Sendable {
     }
     self.rules = rules
     self.children = children
+    let limited = PartitionRules.limited(rules, windows)
+    self.limited = limited
     references = try package.entities.map { entity throws(ServerError) in
       var found: [Reference] = []
       for relationship in entity.relationships
@@ -132,7 +143,8 @@ package struct PartitionRules: Sendable {
       {
         guard let target = positions[relationship.target] else { continue }
         let root = rules[target].root
-        if root.readers == nil, root.columns.allSatisfy({ $0.source == .open }) { continue }
+        let isOpen = root.readers == nil && root.columns.allSatisfy { $0.source == .open }
+        if isOpen, !limited.contains(target) { continue }
         let path = try PartitionRules.path(of: relationship, from: entity, in: package, target)
         found.append(Reference(relationship: relationship, path: path))
       }
@@ -157,6 +169,7 @@ package struct PartitionRules: Sendable {
 
   /// Whether every row of the entity is everybody's, wherever it stands.
   func isForEveryone(_ entity: Int) -> Bool {
+    if windows.windows[entity] != nil { return false }
     if case .parent = rules[entity].path { return false }
     return rules[entity].root.columns.allSatisfy { $0.source == .open }
   }
@@ -171,6 +184,7 @@ package struct PartitionRules: Sendable {
   func place(
     of entity: Int, values: [AttributeValue], lookup: RowJudge.Lookup
   ) throws(ConnectorError) -> Place? {
+    guard windows.include(entity, values) else { return nil }
     let group = package.entities[entity].group
     switch rules[entity].path {
     case .everyone: return Place(group: group, rule: rules[entity].root.rule, values: "")
@@ -187,11 +201,13 @@ package struct PartitionRules: Sendable {
     }
   }
 
-  /// The place of a row, by the place of its parent; nil: nobody's.
+  /// The place of a row, by the place of its parent; nil: nobody's. `isWindowed`: whether a row of a
+  /// day that is not in its window is nobody's.
   func place(
     of entity: Int, values: [AttributeValue],
-    parentPlace: (ParentName) throws(StoreError) -> Place?
+    isWindowed: Bool = true, parentPlace: (ParentName) throws(StoreError) -> Place?
   ) throws(StoreError) -> Place? {
+    guard !isWindowed || windows.include(entity, values) else { return nil }
     let group = package.entities[entity].group
     switch rules[entity].path {
     case .everyone: return Place(group: group, rule: rules[entity].root.rule, values: "")
@@ -217,6 +233,18 @@ package struct PartitionRules: Sendable {
     Place(
       group: ExactText(package.entities[entity].group), rule: ExactText(rules[entity].root.rule),
       values: parent.values)
+  }
+
+  private static func limited(_ rules: [Rule], _ windows: PartitionWindows) -> Set<Int> {
+    Set(
+      rules.indices.filter { entity in
+        var next = entity
+        while windows.windows[next] == nil {
+          guard case .parent(let path) = rules[next].path else { return false }
+          next = path.target
+        }
+        return true
+      })
   }
 
   private static func root(

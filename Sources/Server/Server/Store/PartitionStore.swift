@@ -29,4 +29,10 @@ package protocol PartitionStore: AnyObject {
   func removePartitions(
     _ partitions: [Int64], _ transaction: NumberedTransaction
   ) throws(StoreError)
+  /// The days of the windows, as they were last kept.
+  func borders() throws(StoreError) -> [WindowBorder]
+  /// Keeps the days of these windows; those of others stay.
+  func keep(
+    _ borders: [WindowBorder], _ transaction: NumberedTransaction
+  ) throws(StoreError)
 }

@@ -47,6 +47,9 @@ package struct StoreTable: Sendable, Equatable {
     StoreTable(
       "row", integers: ["id", "entity", "partition", "hash", "version"], flags: ["deleted"],
       texts: ["key", "parent_key"], bodies: ["body"]),
+    StoreTable(
+      "border", integers: ["package", "position", "first_day", "last_day"],
+      texts: ["entity", "attribute"]),
     StoreTable("alternate", integers: ["entity", "row"], texts: ["attributes", "text"]),
     StoreTable("member", integers: ["partition", "version", "row"], flags: ["left"]),
     StoreTable(

@@ -79,6 +79,7 @@ struct EntityRenderer {
     }
     if entity.allowsBlindWrites { roles += ", allowsBlindWrites: true" }
     let connection = entity.connection.map { ", connection: \(SwiftLiteral.text($0))" } ?? ""
+    let window = entity.window.map { ", window: \(self.window($0))" } ?? ""
     if let statements = entity.performs { rest += ", performs: \(SwiftLiteral.texts(statements))" }
     return """
       public static let entity: FerryModel.Entity = FerryModel.Entity(
@@ -89,8 +90,14 @@ struct EntityRenderer {
         key: \(SwiftLiteral.numbers(entity.key)), keyOrigin: .\(entity.keyOrigin.rawValue),
         relationships: \(relationships),
         operations: [\(operations.map { ".\($0.rawValue)" }.joined(separator: ", "))],
-        partition: \(partition), group: \(SwiftLiteral.text(entity.group))\(rest)\(roles)\(connection))
+        partition: \(partition), group: \(SwiftLiteral.text(entity.group))\(rest)\(roles)\(connection)\(window))
       """
+  }
+
+  private func window(_ window: PartitionWindow) -> String {
+    "FerryModel.PartitionWindow(attribute: \(SwiftLiteral.text(window.attribute)), "
+      + "from: \(window.from), to: \(window.to), minute: \(window.minute), "
+      + "zone: \(SwiftLiteral.text(window.zone)))"
   }
 
   private func relationship(_ relationship: Relationship) -> String {

@@ -28,6 +28,7 @@ package enum ModelSchema {
         "partition",
         object(ModelKey.partition, partition) + ["\"minProperties\": 1, \"maxProperties\": 1"]
       ),
+      ("window", object(ModelKey.window, window)),
     ]
     for (index, (name, body)) in definitions.enumerated() {
       lines.append("    \"\(name)\": {")
@@ -70,6 +71,16 @@ package enum ModelSchema {
     "roles": "{ \"$ref\": \"#/$defs/roles\" }", "clientOnly": flag,
     "performs": names, "queries": list(of: "query", atLeast: 0),
     "blindWrites": flag, "documentation": text1, "connection": identifier,
+    "window": "{ \"$ref\": \"#/$defs/window\" }",
+  ]
+
+  private static let days =
+    "{ \"type\": \"string\", \"pattern\": \"^[+-]?[0-9]{1,4} days?$\" }"
+
+  private static let window: [String: String] = [
+    "column": identifier, "from": days, "to": days,
+    "at": "{ \"type\": \"string\", \"pattern\": \"^([01][0-9]|2[0-3]):[0-5][0-9]$\" }",
+    "zone": "{ \"type\": \"string\", \"pattern\": \"^[A-Za-z0-9/_+-]{1,64}$\" }",
   ]
 
   private static let query: [String: String] = [

@@ -59,7 +59,8 @@ enum CheckCommand: Subcommand {
     if let mapping = try arguments.value("mapping") {
       _ = try Mapping(try TextFile.read(mapping), name: mapping)
     }
-    let reading = ModelReader.read(try TextFile.read(file), file: file)
+    let reading = ModelReader.read(
+      try TextFile.read(file), file: file, isZone: SystemZones.has)
     if let package = reading.package {
       _ = try PolicyFile(of: package, beside: file).read(for: package)
       try MappingText(of: package, besideModel: file)?.check(for: package)

@@ -73,7 +73,7 @@ enum DeployCommand: Subcommand {
 
   private static func deployment(_ file: String, _ arguments: Arguments) throws -> [UInt8] {
     let bytes = try TextFile.read(file)
-    let reading = ModelReader.read(bytes, file: file)
+    let reading = ModelReader.read(bytes, file: file, isZone: SystemZones.has)
     for problem in reading.problems + reading.openings { Terminal.error(problem.description) }
     guard let package = reading.package else {
       throw GeneratorError(

@@ -68,7 +68,7 @@ struct ServedModel {
     _ bytes: [UInt8], _ file: String, database: String?, _ connections: ConnectionsFile?,
     isDeployed: Bool, mapping: [UInt8]? = nil, policies: [UInt8] = []
   ) throws {
-    let reading = ModelReader.read(bytes, file: file)
+    let reading = ModelReader.read(bytes, file: file, isZone: SystemZones.has)
     guard let package = reading.package else {
       let errors = reading.errors.map(\.description).joined(separator: "\n")
       throw StartFailure(

@@ -1,4 +1,5 @@
 import FerryArguments
+import FerryConnections
 import FerryConnector
 import FerryHTTPServer
 import FerryProxy
@@ -61,7 +62,7 @@ enum ServerProgram {
   /// Every file that the settings name is read, and nothing is opened that another server may use.
   private static func check(_ settings: Settings) throws {
     let log = StandardLog(least: settings.logLevel, spans: nil)
-    let world = World.system(log: log)
+    let world = ServerProgram.world(log)
     warn(settings, try Users(settings, world: world), log)
     for model in settings.models { try model.check(settings.replay) }
     _ = try settings.identity?.read(nil)
@@ -71,10 +72,17 @@ enum ServerProgram {
     )
   }
 
+  /// The machine's, with its time zones.
+  private static func world(_ log: any Log) -> World {
+    var world = World.system(log: log)
+    world.zone = SystemZones.offset
+    return world
+  }
+
   private static func run(_ settings: Settings, _ arguments: Arguments) throws {
     let spans = settings.collector.map { SpanExport($0) }
     let log = StandardLog(least: settings.logLevel, spans: spans)
-    let world = World.system(log: log)
+    let world = ServerProgram.world(log)
     let users = try Users(settings, world: world)
     for model in settings.models {
       try model.check(settings.replay)
