@@ -34,7 +34,7 @@ struct PlantTests {
     .wipeWithoutReceipt: [11], .currentTooEarly: [9], .batchForgotten: [7], .familyTooStrict: [11],
     .familyNeverEnds: [11], .oldRightsOfIssuer: [11],
     .claimUnasked: [4, 9, 11], .setForgotten: [9], .pieceUnasked: [11], .answeredOnce: [6, 9],
-    .batchBelieved: [9],
+    .batchBelieved: [9], .windowForgotten: [4, 9, 11],
     .noticeOverClaim: [4, 5, 6, 7, 10], .olderNoticeWins: [10], .offsetSkips: [10],
     .idempotencyOtherBody: [2, 3],
   ]

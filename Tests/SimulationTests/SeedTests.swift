@@ -49,8 +49,8 @@ struct SeedTests {
   }
 
   @Test(
-    "Seeds of deeds that only some have hold: parameters, moves of rows with big values, two copies, a batch that the server forgets",
-    arguments: [11, 18, 2181, 2182] as [UInt64])
+    "Seeds of deeds that only some have hold: parameters, moves of rows with big values, two copies, a batch that the server forgets, a window of days",
+    arguments: [11, 16, 18, 26, 2181, 2182] as [UInt64])
   func extras(seed: UInt64) {
     let result = SimulationRun.run(seed: seed, steps: 500)
     #expect(result.failure == nil, "\(result.lastEvents.joined(separator: "\n"))")

@@ -118,6 +118,8 @@ public enum PlantedBug: String, Sendable, Hashable, CaseIterable {
   case olderNoticeWins
   /// A row that pages by offset have passed over counts as deleted.
   case offsetSkips
+  /// The days of a window move, and its rows stay where they are.
+  case windowForgotten
   /// What a service has answered to a request counts for another one with the same number.
   case idempotencyOtherBody
 

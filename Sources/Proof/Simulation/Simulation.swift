@@ -64,7 +64,7 @@ final class Simulation {
   let guidance: SeededChance
   /// How often a guided run has tried each pair.
   var guided: [ReachedPair: Int] = [:]
-  private let package: Package
+  let package: Package
   private let folder: String
   /// What does not strike in this run.
   let without: Set<SimulatedFault>
@@ -77,13 +77,13 @@ final class Simulation {
     isSealed = plan.isSealed
     without = plan.without
     turns = Turns(seed: seed)
-    extras = Extras(seed: seed)
+    extras = Extras(seed: seed, plan.business)
     isGuided = plan.isGuided
     guidance = SeededChance(seed ^ 0x6D1D)
     package =
       extras.has(.parameters)
       ? SimulatedBusiness.packageByParameter(isFlawed: planted.contains(.claimUnasked))
-      : SimulatedBusiness.package
+      : extras.has(.windows) ? SimulatedBusiness.packageWithVisits : SimulatedBusiness.package
     let chance = SeededChance(seed)
     self.chance = chance
     lateness = SeededChance(seed ^ 0x1A7E)
@@ -99,7 +99,7 @@ final class Simulation {
     remembers = traits == nil && seed % 4 != 0
     contentWatch = ContentWatch(contents)
     business = SimulatedBusiness.make(
-      remembers: remembers, isTransactional: traits?.hasChangeSets ?? (seed % 3 != 0),
+      package, remembers: remembers, isTransactional: traits?.hasChangeSets ?? (seed % 3 != 0),
       // In five of ten seeds in a row, each time in others.
       notesChanges: plan.business != .rest && (seed + seed / 10) % 2 == 0, contents: contents,
       planted: planted)

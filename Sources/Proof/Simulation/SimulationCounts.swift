@@ -29,8 +29,8 @@ package enum SimulatedFault: String, Sendable, CaseIterable {
   case contentWritten, contentSent, pieceTorn, contentAsked, contentCut, contentDownloaded
   // What only some seeds have: devices that choose other parameters; a row that goes to another
   // agency while its big value is under way; an old backup of a device that goes on beside it for
-  // long; a server that is set back to before a batch was sent.
-  case parametersChanged, movedUnderWay, backupBeside, restoredWithBatch
+  // long; a server that is set back to before a batch was sent; days of visits that come and go.
+  case parametersChanged, movedUnderWay, backupBeside, restoredWithBatch, windowMoved
   // Clients that do not keep to the rules.
   case nonsenseSent
 

@@ -16,6 +16,8 @@ struct Extras {
     case twins
     /// The server is set back to before a batch was sent.
     case batches
+    /// Devices have visits of some days, and the days pass.
+    case windows
   }
 
   let chance: SeededChance
@@ -29,12 +31,14 @@ struct Extras {
 
   /// By the last digit of the seed, from 6 on. A business system in four, of even seeds, does not remember
   /// operations, and there a server is never restored.
-  init(seed: UInt64) {
+  init(seed: UInt64, _ business: SimulationPlan.Business) {
     chance = SeededChance(seed ^ 0xE57A)
     kinds =
       switch seed > 5 ? seed % 10 : 0 {
       case 1: [.twins, .batches]
       case 2: [.moves]
+      // A service has no visits.
+      case 6: business == .database ? [.windows] : []
       case 8: [.parameters]
       default: []
       }
@@ -49,6 +53,7 @@ extension Simulation {
     if extras.has(.moves), extras.chance.happens(500) { try moveUnderWay() }
     if extras.has(.twins) { try goOnBeside() }
     if extras.has(.batches) { try setBackBatch() }
+    if extras.has(.windows) { try planVisits() }
   }
 
   // Parameters.

@@ -233,7 +233,7 @@ extension Simulation {
       users.rights(of: identity.user), SimulatedUsers.rights(ofClaims: identity.claims),
     ]
     let isTheirs = rights.contains { rights in
-      rows[name].map { Oracle.isVisible(name, $0, rows, rights) } ?? false
+      rows[name].map { Oracle.isVisible(name, $0, rows, rights, oracle.window) } ?? false
     }
     guard !isTheirs else { return }
     leak = SimulationFailure(

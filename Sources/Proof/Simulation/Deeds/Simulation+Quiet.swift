@@ -89,6 +89,7 @@ extension Simulation {
       try look()
       moved = true
     }
+    lookAtDay()
     let clock = try server.service.clock()
     let commits = business.history.count
     for _ in 0..<6 {
@@ -138,7 +139,8 @@ extension Simulation {
   /// Invariants 2 and 9, when nothing moves any more.
   func checkEnd() throws {
     var real: [RowName: [UInt8]] = [:]
-    for entity in SimulatedBusiness.package.entities {
+    try checkWindow()
+    for entity in package.entities {
       for (key, values) in business.rows(of: entity.name) {
         real[RowName(entity: entity.name, key: key)] = RowCoder.encode(values)
       }
@@ -171,7 +173,7 @@ extension Simulation {
     let rights = try rights(of: device)
     let wanted = real.filter {
       groups[SimulatedBusiness.group(of: $0.key.entity)] != nil
-        && Oracle.isVisible($0.key, $0.value, real, rights)
+        && Oracle.isVisible($0.key, $0.value, real, rights, oracle.window)
     }
     let found = try device.bodies()
     guard found != wanted else { return }

@@ -29,6 +29,7 @@ final class NodeSimulation {
     let log = TraceLog(trace, folder: folder)
     self.log = log
     let business = SimulatedBusiness.make(
+      SimulatedBusiness.package,
       remembers: true, isTransactional: true, notesChanges: false, contents: contents,
       planted: plan.planted)
     self.business = business

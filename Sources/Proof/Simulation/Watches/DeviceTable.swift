@@ -31,7 +31,7 @@ final class DeviceTable {
 /// Reads all of a device for a look, and keeps what has not changed since the last.
 struct DeviceReadings {
   private var operations = KeptReading<[PendingOperation]>()
-  private var tables = SimulatedBusiness.package.entities.map(KeptTable.init)
+  private var tables: [KeptTable] = []
   private var contents = KeptReading<[StoredContent]>()
   private var places = KeptReading<[DevicePlace]>()
 
@@ -69,6 +69,7 @@ struct DeviceReadings {
   }
 
   mutating func readTables(of device: SimulatedDevice) throws(FerryError) -> [DeviceTable] {
+    if tables.isEmpty { tables = device.model.entities.map(KeptTable.init) }
     var read: [DeviceTable] = []
     for index in tables.indices {
       let entity = tables[index].entity

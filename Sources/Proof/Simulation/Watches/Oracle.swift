@@ -35,6 +35,8 @@ final class Oracle {
     var states: [RowName: [State]] = [:]
     /// How far in the business system's own history the cache has each row.
     var places: [RowName: Int] = [:]
+    /// The days of visits that devices have, from a version on; none in runs without visits.
+    var windows: [(version: Int64, days: ClosedRange<Int64>)] = []
     var clock: Int64 = -1
     /// What came into partitions or left them so far.
     var changed = Cost()
@@ -87,6 +89,7 @@ final class Oracle {
     observedOperations = server.disk.operations
     let connection = try store()
     let clock = try connection.value("SELECT version FROM package")?.integer ?? 0
+    try observeWindow(connection, clock)
     guard clock != branches[current].clock else { return }
     let seen = branches[current].clock
     guard clock > seen else {
@@ -129,6 +132,21 @@ final class Oracle {
     server.forgetWithheld(applied)
   }
 
+  /// Which rows are visible changes with the days, though no row does. A window never goes back.
+  private func observeWindow(_ connection: Connection, _ clock: Int64) throws {
+    guard let days = try Oracle.window(connection) else { return }
+    let last = branches[current].windows.last?.days
+    guard days != last else { return }
+    guard last.map({ $0.lowerBound < days.lowerBound }) ?? true else {
+      throw SimulationFailure(
+        invariant: 4, problem: "the window of visits went back to the day \(days.lowerBound)")
+    }
+    branches[current].windows.append((clock, days))
+  }
+
+  /// The days of visits as they are now.
+  var window: ClosedRange<Int64>? { branches[current].windows.last?.days }
+
   /// Invariant 8: no number is above the clock.
   private func observeNumbers(_ connection: Connection, seen: Int64, clock: Int64) throws {
     let row = try connection.row(
@@ -162,9 +180,10 @@ final class Oracle {
         all[name] = body
       }
     }
+    let days = branches[branch].windows.last { $0.version <= checkpoint.version }?.days
     let visible = all.filter {
       SimulatedBusiness.group(of: $0.key.entity) == checkpoint.group
-        && Oracle.isVisible($0.key, $0.value, all, agencies)
+        && Oracle.isVisible($0.key, $0.value, all, agencies, days)
     }
     // What the clock has passed is never another again.
     if checkpoint.version <= branches[branch].clock {
@@ -181,9 +200,16 @@ final class Oracle {
   }
 
   static func isVisible(
-    _ name: RowName, _ body: [UInt8], _ all: [RowName: [UInt8]], _ agencies: Set<Int64>
+    _ name: RowName, _ body: [UInt8], _ all: [RowName: [UInt8]], _ agencies: Set<Int64>,
+    _ days: ClosedRange<Int64>? = nil
   ) -> Bool {
     switch name.entity {
+    case "Visit":
+      let visit = values(body, SimulatedBusiness.visit)
+      guard let agency = EffectWatch.agency(visit), let days,
+        let day = PartitionWindow.day(of: visit[2])
+      else { return false }
+      return agencies.contains(agency) && days.contains(day)
     case "Order":
       guard let agency = EffectWatch.agency(values(body, SimulatedBusiness.order)) else {
         return false

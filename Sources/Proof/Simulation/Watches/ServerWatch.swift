@@ -99,7 +99,7 @@ struct ServerWatch {
     var cost = Oracle.Cost(rows: page.rowCount)
     do throws(JSONProblem) {
       try page.read(
-        of: SimulatedBusiness.package, wrap: { JSONProblem(text: "\($0)") },
+        of: SimulatedBusiness.packageWithVisits, wrap: { JSONProblem(text: "\($0)") },
         row: { (entity, values, _) throws(JSONProblem) in
           names.append(RowName(entity: entity.name, key: entity.key(of: values)))
           cost.bytes += RowCoder.encode(values).count

@@ -98,9 +98,25 @@ enum SimulatedBusiness {
     ], operations: [.create, .update, .delete], partition: .through(relationship: "line"),
     group: "default")
 
+  /// Only some seeds have visits: of an agency, and of yesterday, today and tomorrow. Others plan them.
+  static let visit = Entity(
+    name: "Visit", table: "Visit",
+    attributes: [
+      Attribute(name: "id", column: "id", type: .long, isNullable: false),
+      Attribute(name: "agency", column: "agency", type: .string, isNullable: false),
+      Attribute(name: "day", column: "day", type: .date, isNullable: true),
+    ], key: [0], keyOrigin: .app, relationships: [], operations: [],
+    partition: .columns([PartitionColumn(attribute: "agency", source: .claim("agency"))]),
+    group: "default", window: PartitionWindow(attribute: "day", from: -1, to: 1))
+
   static let package = Package(
     name: "Simulated", version: "1.0", entities: [customer, order, line, tag],
     groups: [SynchronizationGroup(name: "default"), SynchronizationGroup(name: "names")])
+
+  /// The same with visits.
+  static let packageWithVisits = Package(
+    name: package.name, version: package.version, entities: package.entities + [visit],
+    groups: package.groups)
 
   /// The same package where devices choose the agencies of their orders, among those of the claims.
   /// Without a saved set it is the first one. `isFlawed`: the claims are not asked.
@@ -131,7 +147,7 @@ enum SimulatedBusiness {
 
   /// The synchronization group of an entity.
   static func group(of entity: String) -> String {
-    package.entity(named: entity)?.group ?? ""
+    packageWithVisits.entity(named: entity)?.group ?? ""
   }
 
   /// A transaction that somebody else commits while an operation is performed: an order goes to
@@ -177,8 +193,8 @@ enum SimulatedBusiness {
   ///
   /// `remembers`: whether it knows an operation again; without that an outcome may stay unknown.
   static func make(
-    remembers: Bool, isTransactional: Bool, notesChanges: Bool, contents: MadeContents,
-    planted: Set<PlantedBug>
+    _ package: Package, remembers: Bool, isTransactional: Bool, notesChanges: Bool,
+    contents: MadeContents, planted: Set<PlantedBug>
   ) -> MemoryBusiness {
     let rule = MemoryRule { effect, transaction in
       guard effect.entity == "Order", let after = effect.after else { return nil }

@@ -31,7 +31,7 @@ final class SimulatedDevice {
   let log: DeviceLog
   let recorder = CallbackRecorder()
   let watch: DeviceWatch
-  private let model: Package
+  let model: Package
   private let world: World
   private let databaseKey: DatabaseKey?
   private(set) var disk: SimulatedDisk
@@ -238,7 +238,7 @@ final class SimulatedDevice {
   /// Every image as it travelled.
   func bodies() throws(FerryError) -> [RowName: [UInt8]] {
     var bodies: [RowName: [UInt8]] = [:]
-    for entity in SimulatedBusiness.package.entities {
+    for entity in model.entities {
       bodies.merge(try table(entity).bodies) { $1 }
     }
     return bodies

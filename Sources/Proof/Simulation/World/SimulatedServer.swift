@@ -234,7 +234,8 @@ final class SimulatedServer {
     isLoadWanted = false
     do {
       load = SimulatedLoad(
-        ticket: try service.beginLoad(), chance: chance, early: early?.rows ?? [:])
+        package.entities, ticket: try service.beginLoad(), chance: chance, early: early?.rows ?? [:]
+      )
       early = nil
     } catch {
       isLoadWanted = true
@@ -273,7 +274,7 @@ final class SimulatedServer {
     guard isPaged, !planted.contains(.offsetSkips) else { return nil }
     return LoadCoverage([
       LoadCoverage.Part(
-        LoadScope(entities: SimulatedBusiness.package.entities),
+        LoadScope(entities: package.entities),
         LoadEnd(isComplete: true, isSnapshot: false))
     ])
   }
@@ -291,7 +292,7 @@ final class SimulatedServer {
   private func readEarly() -> Bool {
     if early == nil {
       var rows: [String: [RowImage]] = [:]
-      for entity in SimulatedBusiness.package.entities {
+      for entity in package.entities {
         guard let found = try? rowsNow(entity) else { return false }
         rows[entity.name] = found
       }
@@ -355,14 +356,15 @@ private final class SimulatedLoad {
   var pages: OffsetPages?
   private let chance: SeededChance
 
-  init(ticket: LoadTicket, chance: SeededChance, early: [String: [RowImage]]) {
+  init(
+    _ entities: [Entity], ticket: LoadTicket, chance: SeededChance, early: [String: [RowImage]]
+  ) {
     self.ticket = ticket
     self.early = early
     self.chance = chance
-    entities = SimulatedBusiness.package.entities
     // Parents and children come in any order.
     let first = chance.number(below: entities.count)
-    entities = Array(entities[first...] + entities[..<first])
+    self.entities = Array(entities[first...] + entities[..<first])
   }
 
   func nextEntity() -> Entity? { entities.isEmpty ? nil : entities.removeFirst() }

@@ -15,7 +15,7 @@ extension Intake {
       let known = windows.kept.all
       let due = windows.due(at: now, after: known)
       let next = known.merging(due) { $1 }
-      try machine.moveWindows(to: next, cache)
+      if !world.has(.windowForgotten) { try machine.moveWindows(to: next, cache) }
       try store.keep(windows.stored(due, of: package), transaction)
       return ((next: next, due: due), [])
     }
