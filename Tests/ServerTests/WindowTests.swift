@@ -95,6 +95,21 @@ import Testing
     #expect(try window.names(anna) == all, "14 November left; 19 November came")
   }
 
+  @Test("A clock that was a year ahead and is set right brings the rows of today back")
+  func repaired() throws {
+    let window = try filled()
+    let anna = window.device()
+    let all = try window.names(anna)
+    #expect(!all.isEmpty)
+    window.bench.clock.advance(365 * WindowBench.day)
+    window.bench.service.moveWindows()
+    #expect(try window.names(anna) == [])
+    window.bench.clock.advance(-365 * WindowBench.day)
+    window.bench.service.moveWindows()
+    #expect(try window.names(anna) == all)
+    #expect(window.bench.log.lines.filter { $0.contains("the clock had been ahead") }.count > 0)
+  }
+
   @Test("A server that was off for days moves its windows at the start")
   func off() throws {
     let window = try filled()

@@ -17,13 +17,19 @@ extension Intake {
       let next = known.merging(due) { $1 }
       if !world.has(.windowForgotten) { try machine.moveWindows(to: next, cache) }
       try store.keep(windows.stored(due, of: package), transaction)
-      return ((next: next, due: due), [])
+      return ((known: known, next: next, due: due), [])
     }
     windows.kept.set(moved.next)
     for border in windows.stored(moved.due, of: package) {
-      world.log.info(
-        "a window was moved", ("entity", border.entity), ("from", border.shownFirst),
-        ("to", border.shownLast))
+      let old = rules.position(of: border.entity).flatMap { moved.known[$0] }
+      let fields = [
+        ("entity", border.entity), ("from", border.shownFirst), ("to", border.shownLast),
+      ]
+      if let old, old.lowerBound > border.days.lowerBound {
+        world.log.write(.warn, "a window was moved back: the clock had been ahead", fields)
+      } else {
+        world.log.write(.info, "a window was moved", fields)
+      }
     }
     return true
   }

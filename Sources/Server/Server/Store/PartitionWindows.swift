@@ -106,13 +106,18 @@ package struct PartitionWindows: Sendable {
     return days.contains(day)
   }
 
-  /// The borders that the clock asks for. A window never moves back, whatever the clock shows: what
-  /// devices were given because of a day does not depend on a clock that was repaired.
+  /// How many days a window may be ahead of the clock.
+  static let patience: Int64 = 7
+
+  /// The borders that the clock asks for. A clock that is set back by a few days moves no window: what
+  /// devices were given because of a day does not depend on it. A window that is further ahead was
+  /// moved by a clock that was wrong, and moves back.
   func due(at now: Timestamp, after known: Borders) -> Borders {
     var due: Borders = [:]
     for (entity, window) in windows {
       let days = window.days(at: now)
-      if let old = known[entity], old.lowerBound >= days.lowerBound { continue }
+      let expected = days.lowerBound...days.lowerBound + PartitionWindows.patience
+      if let old = known[entity], expected.contains(old.lowerBound) { continue }
       due[entity] = days
     }
     return due
