@@ -142,12 +142,20 @@ package actor ReplayHost {
       if looker == nil { breaker.note(isReached: !connector.isUnreachable, world.clock.moment) }
     }
     while !rest.isEmpty || !done.isEmpty {
-      let claims = claimsAhead && failure == nil && !rest.isEmpty && isFree(having: rest.count)
-      // Tasks behind those that are claimed, in the order in which the service gives them out.
-      let meanwhile = begin(telling: done, claiming: claims)
       let told = done
+      done = []
+      guard !rest.isEmpty else {
+        // Nothing is performed meanwhile.
+        do throws(ServerError) { try await follow(told, try await service.report(told)) } catch {
+          failure = error
+        }
+        continue
+      }
+      let claims = claimsAhead && failure == nil && isFree(having: rest.count)
+      // Tasks behind those that are claimed, in the order in which the service gives them out.
+      let meanwhile = claims || !told.isEmpty ? begin(telling: told, claiming: claims) : nil
       done = performPart(&rest, &isAttempt)
-      let (steps, next) = await meanwhile.value
+      guard let (steps, next) = await meanwhile?.value else { continue }
       do throws(ServerError) { rest += try next.get() } catch { failure = error }
       // All of them are claimed: what the store cannot take is owed, and the others go on.
       do throws(ServerError) { try await follow(told, try steps.get()) } catch { failure = error }
@@ -165,9 +173,10 @@ package actor ReplayHost {
     claimsAhead = looker != nil && !isShared
   }
 
+  /// `count`: the tasks that wait here. Where few do, few wait at the service.
   private func isFree(having count: Int) -> Bool {
-    count <= ReplayHost.groupChains && !isStopped && !connector.isUnreachable
-      && looker?.isDue() == false
+    (ReplayHost.groupChains / 2...ReplayHost.groupChains).contains(count) && !isStopped
+      && !connector.isUnreachable && looker?.isDue() == false
   }
 
   private nonisolated func begin(
