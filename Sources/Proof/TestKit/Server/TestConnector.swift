@@ -84,6 +84,16 @@ final class TestGate: Sendable {
     condition.unlock()
   }
 
+  /// Nothing passes from now on. Whether something was held before: then it is left as it is.
+  func hold() -> Bool {
+    condition.lock()
+    defer { condition.unlock() }
+    return room.withLock { room in
+      defer { room = room ?? 0 }
+      return room != nil
+    }
+  }
+
   func pass() {
     condition.lock()
     while room.withLock({ $0 == 0 }) { condition.wait() }

@@ -33,7 +33,7 @@ public final class TestServer: Sendable {
   public let business: MemoryBusiness
   let rules: TestRules
   let doubts: TestDoubts
-  private let gate: TestGate
+  let gate: TestGate
   let hosting: LocalHosting
   let users: TestUsers
   private let templates = Templates()

@@ -86,7 +86,7 @@ final class SimulatedNetwork: Transport {
       throw SimulatedNetwork.error("the server ended", wasSent: true)
     default: break
     }
-    let response = try await server.network.send(request)
+    let response = try await begin(request)
     switch fault {
     case .answerLost:
       response.body.cancel()
@@ -102,11 +102,26 @@ final class SimulatedNetwork: Transport {
     }
     guard !isDead else { throw SimulatedNetwork.error("the device was killed", wasSent: true) }
     guard case .cut(let bytes)? = fault else { return response }
-    // What stands in these bytes is the seed's doing, not that of a race with the server's work.
-    await server.becomeQuiet()
     return TransportResponse(
       status: response.status, headers: response.headers,
       body: ShortBody(response.body, after: bytes))
+  }
+
+  /// What an answer has is the seed's doing, not that of a race with the server's work: it begins
+  /// before anything of the request is performed, and goes on when all of it is.
+  private func begin(
+    _ request: TransportRequest
+  ) async throws(TransportError) -> TransportResponse {
+    let isHeldAnyway = server.gate.hold()
+    let answer: Result<TransportResponse, TransportError>
+    do throws(TransportError) { answer = .success(try await server.network.send(request)) } catch {
+      answer = .failure(error)
+    }
+    if !isHeldAnyway {
+      server.gate.set(room: nil)
+      await server.becomeQuiet()
+    }
+    return try answer.get()
   }
 
   private func kill() -> TransportError {
