@@ -94,18 +94,13 @@ final class Looker {
     service.pulse.tellBusiness(failure, of: connection)
   }
 
-  /// Whether it is time to ask.
-  func isDue() -> Bool {
-    lastLook.map { $0.advanced(by: connector.lookInterval) <= world.clock.moment } ?? true
-  }
-
   /// Asks what others have changed, where it is time for it; gives whether a load must begin. `atOnce`:
   /// it is time in any case.
   func look(
     atOnce: Bool = false, isolation: isolated (any Actor)? = #isolation
   ) async -> Bool {
     let now = world.clock.moment
-    guard atOnce || isDue() else { return false }
+    if !atOnce, let lastLook, now < lastLook.advanced(by: connector.lookInterval) { return false }
     lastLook = now
     failure = nil
     let number = await service.beginLook(forRows: connector.looksApart, of: connection)

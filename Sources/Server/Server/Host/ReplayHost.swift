@@ -20,7 +20,6 @@ package actor ReplayHost {
   /// Whether the store has confirmed this node as the leader since the business system did.
   private var isLeadProven = false
   private var leadTrouble: LastingTrouble
-  private var claimsAhead = false
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor {
     executor.asUnownedSerialExecutor()
@@ -48,7 +47,6 @@ package actor ReplayHost {
   package func run(load: @Sendable () -> Void, compare: @Sendable () -> Void = {}) async {
     connector.lead(service.storeName)
     warnOfJudgement()
-    await findWhetherItClaimsAhead()
     if await looker?.begin() ?? false { load() }
     while !isStopped {
       // Nothing is handed out for what cannot be reached: looking is the attempt.
@@ -129,95 +127,34 @@ package actor ReplayHost {
   static let groupChains: Int = 64
   static let groupWait: Duration = .milliseconds(20)
 
-  /// One after the other. What a part of them came to is stored while the next part is performed, and
-  /// the next tasks are claimed meanwhile: each commit of the store waits for the disk.
+  /// One after the other; what they came to is told in groups, since each commit of the store
+  /// waits for the disk.
   private func perform(_ tasks: [ReplayTask]) async throws(ServerError) {
     guard !tasks.isEmpty else { return }
     var rest = tasks[...]
-    var done: Reports = []
     var failure: ServerError?
     // Whether it can be reached again only a replay shows where nobody looks here.
     var isAttempt = breaker.isOpen
     defer {
       if looker == nil { breaker.note(isReached: !connector.isUnreachable, world.clock.moment) }
     }
-    while !rest.isEmpty || !done.isEmpty {
-      let told = done
-      done = []
-      guard !rest.isEmpty else {
-        // Nothing is performed meanwhile.
-        do throws(ServerError) { try await follow(told, try await service.report(told)) } catch {
-          failure = error
+    while !rest.isEmpty {
+      let end = world.clock.uptime + ReplayHost.groupWait
+      var reports: [(task: ReplayTask, report: ReplayReport)] = []
+      repeat {
+        let found =
+          connector.isUnreachable && !isAttempt
+          ? rest.map { unreached($0.step) } : performNext(rest) { world.clock.uptime < end }
+        isAttempt = false
+        for (task, report) in zip(rest, found) {
+          if let report { reports.append((task, report)) }
         }
-        continue
-      }
-      let claims = claimsAhead && failure == nil && isFree(having: rest.count)
-      // Tasks behind those that are claimed, in the order in which the service gives them out.
-      let meanwhile = claims || !told.isEmpty ? begin(telling: told, claiming: claims) : nil
-      done = performPart(&rest, &isAttempt)
-      guard let (steps, next) = await meanwhile?.value else { continue }
-      do throws(ServerError) { rest += try next.get() } catch { failure = error }
-      // All of them are claimed: what the store cannot take is owed, and the others go on.
-      do throws(ServerError) { try await follow(told, try steps.get()) } catch { failure = error }
+        rest = rest.dropFirst(found.count)
+      } while !rest.isEmpty && world.clock.uptime < end
+      // All of them are claimed: what the store cannot take is owed, and the rest goes on.
+      do throws(ServerError) { try await tell(reports) } catch { failure = error }
     }
     if let failure { throw failure }
-  }
-
-  private typealias Reports = [(task: ReplayTask, report: ReplayReport)]
-
-  /// Whether tasks may be claimed while others are performed. What a crash leaves claimed is asked for
-  /// again, so the business system must know what it has performed; and of several servers each asks
-  /// before it claims whether it still leads.
-  private func findWhetherItClaimsAhead() async {
-    let isShared = await service.sharesStore
-    claimsAhead = looker != nil && !isShared
-  }
-
-  /// `count`: the tasks that wait here. Where few do, few wait at the service.
-  private func isFree(having count: Int) -> Bool {
-    (ReplayHost.groupChains / 2...ReplayHost.groupChains).contains(count) && !isStopped
-      && !connector.isUnreachable && looker?.isDue() == false
-  }
-
-  private nonisolated func begin(
-    telling reports: Reports, claiming: Bool
-  ) -> Task<(Result<[ReplayStep], ServerError>, Result<[ReplayTask], ServerError>), Never> {
-    Task { [service, connection] in
-      var steps: Result<[ReplayStep], ServerError> = .success([])
-      var next: Result<[ReplayTask], ServerError> = .success([])
-      if !reports.isEmpty {
-        do throws(ServerError) { steps = .success(try await service.report(reports)) } catch {
-          steps = .failure(error)
-        }
-      }
-      if claiming {
-        do throws(ServerError) {
-          next = .success(
-            try await service.readyReplays(limit: ReplayHost.groupChains, of: connection))
-        } catch { next = .failure(error) }
-      }
-      return (steps, next)
-    }
-  }
-
-  /// As many of the tasks as are done within `groupWait`, and what they came to.
-  private func performPart(
-    _ rest: inout ArraySlice<ReplayTask>, _ isAttempt: inout Bool
-  ) -> Reports {
-    var reports: Reports = []
-    let end = world.clock.uptime + ReplayHost.groupWait
-    while !rest.isEmpty {
-      let found =
-        connector.isUnreachable && !isAttempt
-        ? rest.map { unreached($0.step) } : performNext(rest) { world.clock.uptime < end }
-      isAttempt = false
-      for (task, report) in zip(rest, found) {
-        if let report { reports.append((task, report)) }
-      }
-      rest = rest.dropFirst(found.count)
-      guard world.clock.uptime < end else { break }
-    }
-    return reports
   }
 
   /// Of the first task, and of those behind it that the business system took with it.
@@ -248,8 +185,10 @@ package actor ReplayHost {
     }
   }
 
-  /// Does what the reports made necessary, each until it has come to its end.
-  private func follow(_ reports: Reports, _ steps: [ReplayStep]) async throws(ServerError) {
+  private func tell(
+    _ reports: [(task: ReplayTask, report: ReplayReport)]
+  ) async throws(ServerError) {
+    let steps = try await service.report(reports)
     var failure: ServerError?
     for (told, next) in zip(reports, steps) {
       var step = next
@@ -293,11 +232,4 @@ package actor ReplayHost {
   }
 
   package func stop() { isStopped = true }
-}
-
-extension ServiceHost {
-  /// The next chains, without waiting for any.
-  func readyReplays(limit: Int, of connection: Int?) throws(ServerError) -> [ReplayTask] {
-    isStopped ? [] : try service.nextReplays(limit: limit, of: connection)
-  }
 }
