@@ -188,7 +188,7 @@ final class GroupBlock {
       touched.append(row)
       results.append(.done([.accepted(key: key, isRepeated: false)], touched: []))
     }
-    rows.readLater(together: touched)
+    rows.readLater(touched)
     writer.attempts.forget(parts.map(\.operation.id))
     return results
   }

@@ -33,23 +33,12 @@ final class TransactionRows {
     groups.append(group)
   }
 
-  /// The same where no trigger changes other rows: its own are asked for with what comes next.
-  func readLater(_ rows: SQLTouchedRows<EntityTable>) {
-    let place = groups.count
-    groups.append(Group(rows: rows))
-    let part = rows.rows.prefix(RowReading.rowsInPipeline)
-    let question = capture.request
-    connection.hold(TransactionRows.reading(part, question)) { answers in
-      self.take(answers[...], of: part, isAsked: question != nil, &self.groups[place])
-    }
-  }
-
-  /// The same of several groups of which each changed one row.
-  func readLater(together all: [SQLTouchedRows<EntityTable>]) {
+  /// The same of groups where no trigger changes other rows: their own, as many as one trip reads, are
+  /// asked for with what comes next.
+  func readLater(_ all: [SQLTouchedRows<EntityTable>]) {
     let first = groups.count
     groups += all.map { Group(rows: $0) }
     let part = all.flatMap(\.rows)[...]
-    guard !part.isEmpty else { return }
     let question = capture.request
     connection.hold(TransactionRows.reading(part, question)) { answers in
       var answers = answers[...]
@@ -62,8 +51,11 @@ final class TransactionRows {
           self.groups[first + all.count - 1].rows.note(row.table.entity, row.table, row.key)
         }
       }
-      let images = RowReading.images(part, answers.dropFirst().dropLast())
-      for (place, image) in images.enumerated() { self.groups[first + place].images = [image] }
+      var images = RowReading.images(part, answers.dropFirst().dropLast())[...]
+      for (place, rows) in all.enumerated() {
+        self.groups[first + place].images = Array(images.prefix(rows.rows.count))
+        images = images.dropFirst(rows.rows.count)
+      }
     }
   }
 

@@ -5,13 +5,13 @@ import FerryPostgreSQL
 /// The connection that performs, one group per transaction or several, each in a savepoint.
 final class Writer {
   let connection: PostgreSQLConnection
-  let settings: PostgreSQLConnector.Settings
+  private let settings: PostgreSQLConnector.Settings
   private(set) var tables: EntityTables
   private let capture: Capture
   let attempts: SQLAttempts
   private let leadership: Leadership?
   /// Where one is there a savepoint cannot show whether a group is whole: each commits alone.
-  var hasDeferrableRules: Bool = true
+  private var hasDeferrableRules: Bool = true
   /// How long a statement waits for a row that others have locked.
   var lockMilliseconds: Int
   /// Since the run began: transactions that were committed, and whether others were in the way.
@@ -20,11 +20,11 @@ final class Writer {
   /// Since the transaction began: the groups that were begun, which give the savepoints their names.
   var groupsBegun: Int = 0
   /// Who is set as the one who does it, and under which trace; nil where that has to be set.
-  var named: Names?
+  private var named: Names?
   /// The tables whose changes changed no other rows when the transaction began, by oid.
-  var quiet: Set<String> = []
+  private(set) var quiet: Set<String> = []
 
-  struct Names: Equatable {
+  private struct Names: Equatable {
     let user: String
     let trace: String
 
@@ -282,7 +282,7 @@ final class Writer {
     if tables.areQuiet(group.lazy.map(\.entity), quiet),
       work.touched.rows.count <= RowReading.rowsInPipeline
     {
-      rows.readLater(work.touched)
+      rows.readLater([work.touched])
     } else {
       try rows.read(work.touched)
     }
