@@ -28,6 +28,7 @@ struct DeviceCodeMachine {
     case .away: wait = min(wait * 2, .seconds(60))
     case .pending, nil: break
     }
+    assert(wait >= .seconds(1), "the issuer is asked without a pause")
     return now < end ? wait : nil
   }
 }

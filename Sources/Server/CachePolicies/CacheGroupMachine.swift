@@ -138,6 +138,7 @@ package struct CacheGroupMachine: Sendable {
   /// Begins the load that is wanted; nil where none is, or not yet.
   package mutating func begin(at now: Duration) -> Int64? {
     guard mayBegin(at: now) else { return nil }
+    assert(since == nil && finished <= begun, "two loads of a cache group are under way")
     isWanted = false
     begun += 1
     since = now
@@ -166,6 +167,8 @@ package struct CacheGroupMachine: Sendable {
   }
 
   private mutating func brought(_ number: Int64, _ began: Duration) {
+    assert(number <= begun, "a load that did not begin has brought rows")
+    assert(lastGood.map { $0.began <= began } ?? true, "an older load replaces a newer one")
     lastGood = (number, began)
     (failures, retryAt, failure) = (0, nil, nil)
   }

@@ -75,7 +75,12 @@ package enum ChainMachine {
       middle.append(change)
       if change.kind == .create { last.append(helper) } else { first.append(helper) }
     }
-    return first + middle + last
+    let ordered = first + middle + last
+    assert(
+      Set(members.map(\.id)).isSubset(of: ordered.map(\.id))
+        && Set(ordered.map(\.id)).count == ordered.count,
+      "a change was lost or doubled when its chain was put in order")
+    return ordered
   }
 
   private static func edges(

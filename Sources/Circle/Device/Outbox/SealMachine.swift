@@ -49,6 +49,9 @@ package enum SealMachine {
       }
     }
     let others = seen.subtracting(circle)
+    assert(
+      circle.isSubset(of: seen) && !others.contains(start),
+      "chain \(start) waits for itself without being in the circle")
     return others.isEmpty ? .ready(circle) : .behind(others)
   }
 }

@@ -40,7 +40,7 @@ package enum PendingMachine {
       last.kind = .update
       last.changed = changed
       last.base = base
-      return .merge(last)
+      return .merge(sound(last))
     }
     let isDecided = last.state == .replayFailed && last.kind == .update && image != nil
     guard !changed.isEmpty || isDecided else { return .nothing }
@@ -49,7 +49,7 @@ package enum PendingMachine {
     if isDecided, let image {
       for position in last.changed.keys { last.base[position] = image[position] }
     }
-    return .merge(last)
+    return .merge(sound(last))
   }
 
   /// The app deletes an object that looks like `before`; `below` is what is there without the open
@@ -61,13 +61,13 @@ package enum PendingMachine {
       return .append(kind: .delete, changed: [:], base: all(before))
     }
     if last.kind == .create {
-      return deleted(last, below).map(Decision.merge) ?? .remove(last)
+      return deleted(last, below).map { .merge(sound($0)) } ?? .remove(last)
     }
     // What the object was before the open change is what the delete is based on.
     last.base = all(before).merging(last.base) { _, first in first }
     last.kind = .delete
     last.changed = [:]
-    return .merge(last)
+    return .merge(sound(last))
   }
 
   /// A create and a delete after it: nothing, or a delete of what is there `below` them.
@@ -108,9 +108,9 @@ package enum PendingMachine {
       create.kind = .create
       create.changed = all(after).filter { !$0.value.isNull }
       create.base = [:]
-      return .merge(create)
+      return .merge(sound(create))
     }
-    return madeAgain(delete, all(after), below).map(Decision.merge) ?? .remove(delete)
+    return madeAgain(delete, all(after), below).map { .merge(sound($0)) } ?? .remove(delete)
   }
 
   /// What is there of an object of which only these changes are known, for the business system as
@@ -169,7 +169,7 @@ package enum PendingMachine {
     case (.delete, .delete): break
     }
     if joined.kind == .create { joined.base = [:] }
-    return joined
+    return sound(joined)
   }
 
   /// Where a change stands among those of its object: what is on its way, then what was submitted and

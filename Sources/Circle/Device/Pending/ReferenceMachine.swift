@@ -34,6 +34,9 @@ package struct ReferenceMachine {
     by operation: PendingOperation, below: (Int) throws(Failure) -> AttributeValue
   ) throws(Failure) -> [Target] {
     guard operation.kind != .delete else { return [] }
+    assert(
+      operation.kind != .create || operation.base.isEmpty,
+      "the create of \(operation.key) is based on old values")
     var made: [Target] = []
     for reference in touched(by: operation) {
       var key: [AttributeValue] = []

@@ -187,6 +187,7 @@ package struct SessionMachine: Equatable {
       return begin(.exchange, now)
     }
     if !wantsChannel { return begin(.upload, now) }
+    assert(channel == .closed && exchangeSince == nil, "a channel opens beside another request")
     channel = .opening(since: now)
     return .openChannel
   }
@@ -209,6 +210,9 @@ package struct SessionMachine: Equatable {
   private var goesOn: Bool { !isResting || isAwaited }
 
   private mutating func begin(_ step: Step, _ now: Timestamp) -> Step {
+    assert(exchangeSince == nil, "a request begins while another one is under way")
+    assert(retryAt.map { now >= $0 } ?? true, "a request begins before it may be tried again")
+    assert(step != .login || hasCredentials, "a login begins without credentials")
     exchangeSince = now
     uploadTime = .zero
     (isHeld, mayCut) = (false, false)

@@ -28,6 +28,7 @@ package struct LeaseMachine: Equatable {
 
   package mutating func judge(now: Int64) -> State {
     highest = max(highest, now)
+    assert(highest >= contact, "the highest time is before the last contact")
     if highest >= end || now < highest - LeaseMachine.patience { return .over }
     // A fifth of the time before, but no more than a week.
     return highest >= end - min(length / 5, 7 * 86_400_000) ? .announced : .open

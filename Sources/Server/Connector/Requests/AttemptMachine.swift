@@ -338,6 +338,10 @@ public struct AttemptMachine: Sendable, Hashable {
   private mutating func find() -> Action { ask(.find, .finding) }
 
   private mutating func write(_ condition: Condition) -> Action {
+    assert(!isRecall, "a question about an earlier request writes")
+    assert(
+      !flaws.isEmpty || !mayHaveRun || isLateOver || condition != .none,
+      "what may have been performed is sent again without a condition")
     defer { hasSent = true }
     return ask(.write(condition), .writing)
   }

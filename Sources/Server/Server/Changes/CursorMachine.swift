@@ -27,6 +27,7 @@ struct CursorMachine {
   mutating func deliver(_ cursor: String, names: Set<ObjectName>, needsLoad: Bool) {
     let owed = Owed(cursor: cursor, names: names, needsLoad: needsLoad)
     guard first != nil else {
+      assert(rest == nil, "a later cursor waits without an earlier one")
       first = owed
       return
     }
@@ -63,6 +64,7 @@ struct CursorMachine {
 
   /// The store has kept `due`.
   mutating func kept() {
+    assert(due != nil, "a cursor was kept while the cache lacks what it has passed")
     first = rest
     rest = nil
   }

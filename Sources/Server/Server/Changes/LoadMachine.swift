@@ -26,6 +26,9 @@ struct LoadMachine {
     var verdict = Verdict()
     var next: [Int64: UInt64] = [:]
     for absence in absences.sorted(by: { $0.partition < $1.partition }) {
+      assert(
+        absence.rows.count <= absence.liveRows,
+        "a load lacks more rows of partition \(absence.partition) than it has")
       let allowed = max(massDeletionRows, Int(absence.liveRows / 2))
       let digest = LoadMachine.digest(absence.rows)
       if absence.rows.count <= allowed || doubted[absence.partition] == digest {

@@ -32,6 +32,9 @@ struct NoticeMachine: Equatable {
 
   /// The groups of which a notice goes now.
   mutating func take(now: Timestamp) -> [String] {
+    assert(
+      news.isSubset(of: wanted.map { Set($0.keys) } ?? []),
+      "a device is told of a group that it did not name")
     let ready = news.filter { time($0) <= now }.sorted()
     news.subtract(ready)
     for group in ready { told[group] = now }

@@ -66,6 +66,10 @@ struct WelcomeMachine {
     }
     let present = Set(partitions.map(\.number))
     judgement.drop = Set(applied.keys).union(staged.keys).subtracting(present).sorted()
+    assert(
+      judgement.keep.count + judgement.start.count + judgement.reset.count == partitions.count
+        && present.isDisjoint(with: judgement.drop),
+      "a partition has two judgements, or none")
     return judgement
   }
 

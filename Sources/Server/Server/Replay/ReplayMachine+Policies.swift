@@ -3,6 +3,14 @@ import FerryModel
 
 /// Operations whose rows need not be as the business system has them.
 extension ReplayMachine {
+  /// The answers can be written: nothing is left to perform, and the row of each accepted change is
+  /// known.
+  func whole() -> Action {
+    assert(open.isEmpty, "a chain is answered while a part of it is still to be performed")
+    assert(needed().allSatisfy { seen[$0] != nil }, "a change is accepted without its row")
+    return .settle
+  }
+
   /// The objects whose rows stay as they were: all operations on them that were accepted say so.
   func untouched(_ found: [OperationOutcome], of asked: [Int]) -> Set<ObjectName> {
     var untouched: Set<ObjectName> = []

@@ -180,7 +180,9 @@ package struct ReplayMachine {
     var untold: [Int: String] = [:]
     for (index, recall) in zip(asked, found) {
       switch recall {
-      case .performed(let outcome): outcomes[index] = outcome
+      case .performed(let outcome):
+        assert(outcomes[index] ?? outcome == outcome, "an operation gets a second outcome")
+        outcomes[index] = outcome
       case .notPerformed: repeatable.remove(index)
       case .mayBeRepeated: repeatable.insert(index)
       case .mayStillArrive(let until): late = max(late ?? until, until)
@@ -361,7 +363,7 @@ package struct ReplayMachine {
     }
     for name in needed() where seen[name] == nil && !toRead.contains(name) { toRead.append(name) }
     toRead.sort()
-    guard let first = toRead.first else { return .settle }
+    guard let first = toRead.first else { return whole() }
     let keys = toRead.prefix { $0.entity == first.entity }.prefix(readBackKeys).map(\.key)
     guard
       let entity = operations.first(where: { $0.entity.name == first.entity })?.entity
@@ -375,7 +377,7 @@ package struct ReplayMachine {
 
   /// The objects whose rows must be known before the answers are written: those that were changed,
   /// and those that the business system has otherwise than the device thought.
-  private func needed() -> [ObjectName] {
+  func needed() -> [ObjectName] {
     zip(operations, outcomes).compactMap { operation, outcome in
       switch outcome {
       case .accepted(let key, _):

@@ -50,6 +50,7 @@ struct RefreshMachine {
   func judge(
     _ number: Int64, used: Int64, since: Timestamp, now: Timestamp, _ past: inout Repeats
   ) -> Verdict {
+    assert(used >= 0 && past.count >= 0 && past.rounds >= 0, "a session has negative counts")
     guard number >= used else { return .reused }
     guard number == used else {
       let isInRow = past.number == used && past.count > 0
@@ -64,6 +65,7 @@ struct RefreshMachine {
     guard isInTime, past.rounds <= bounds.rounds, past.count <= bounds.repeats ?? .max else {
       return .reused
     }
+    assert(past.number == number, "a repeat is counted for another token")
     return .again(number + 1)
   }
 }

@@ -94,6 +94,9 @@ package struct CacheMachine {
   }
 
   private mutating func put(_ row: Row) {
+    assert(
+      !row.isDeleted || row.partition == nil && row.parentKey == nil && row.hash == 0,
+      "the deleted row \(row.name.key) is still in a partition")
     if changes.rows.updateValue(row, forKey: row.name) == nil { changes.order.append(row.name) }
     guard let key = row.parentKey else { return }
     children[ParentName(row.name.entity, key), default: []].append(row.name)
@@ -251,6 +254,7 @@ package struct CacheMachine {
   private mutating func move(_ row: Row, _ source: some CacheSource) throws(StoreError) {
     let values = try values(of: row)
     let partition = try partition(of: row.name.entity, values, source)
+    assert(!row.isDeleted, "the deleted row \(row.name.key) is placed anew")
     guard partition != row.partition else { return }
     changes.movedRows += 1
     var moved = row
