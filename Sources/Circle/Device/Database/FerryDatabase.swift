@@ -105,10 +105,7 @@ public final class FerryDatabase: Sendable {
     let runner = SessionRunner(
       session: session, transport: transport, profile: profile, world: world)
     self.runner = runner
-    store.bell.onRing { [weak runner] in
-      guard let runner else { return }
-      Task { await runner.run() }
-    }
+    store.bell.onRing { [weak runner] in runner?.ring() }
     store.contentFetcher.withLock { fetcher in
       fetcher = { [weak runner, path = store.path] place throws(FerryError) in
         guard let runner else { throw Store.closed(path) }

@@ -34,8 +34,15 @@ actor SessionRunner {
   private nonisolated let wishes = Mutex<[Wish]>([])
   private typealias Wish = @Sendable (Session) throws(FerryError) -> Void
   let lease: ProcessLease  // one process at a time synchronizes
+  /// Whether somebody is on the way to look at what was committed.
+  private nonisolated let isRung = Atomic(false)
+  /// Until when rings wait, since there was nothing to do and nothing was under way.
+  private var quietUntil: Duration?
   private var leaseWanted: Duration?
 
+  /// How long commits are looked at together where nothing can be done for them: an app that saves
+  /// one object after the other without a network pays for one look, and not for each.
+  private static let quietInterval: Duration = .milliseconds(50)
   /// How soon to ask again for the lease while somebody waits here, and how soon to look for what
   /// other processes changed.
   private static let leaseInterval: Duration = .milliseconds(250)
@@ -58,11 +65,25 @@ actor SessionRunner {
     executor = ThreadExecutor(name: "ferry-session")
   }
 
+  /// Something was committed. Rings that come close together are one.
+  nonisolated func ring() {
+    guard !isRung.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    Task { await self.lookAtCommits() }
+  }
+
+  private func lookAtCommits() {
+    isRung.store(false, ordering: .sequentiallyConsistent)
+    guard let quietUntil, !isStopped else { return run() }
+    let now = world.clock.uptime
+    if now < quietUntil { wake(after: quietUntil - now) } else { run() }
+  }
+
   /// Does all that can be done now. Called whenever something happened.
   func run() {
     guard !isStopped else { return }
     timer?.task.cancel()
     timer = nil
+    quietUntil = nil
     endLateWaiters()
     endRefusedLogins()
     defer {
@@ -87,7 +108,10 @@ actor SessionRunner {
         case .wait where session.hasEndedPlans: continue
         case .wait(let until):
           settleWaiters()
-          if tasks.isEmpty { lease.release() }
+          if tasks.isEmpty {
+            lease.release()
+            quietUntil = world.clock.uptime + SessionRunner.quietInterval
+          }
           if let until { wake(at: until) }
           if profile.session.isDatabaseShared {
             // Notices of a process that has ended, or that had no handler.
