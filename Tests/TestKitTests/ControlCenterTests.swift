@@ -33,6 +33,7 @@ struct ControlCenterTests {
   private let server: TestServer
   private let database: FerryDatabase
   private let api: AdminAPI
+  private let lines = ServerLines()
 
   init() async throws {
     let server = try await Trade.server()
@@ -42,7 +43,7 @@ struct ControlCenterTests {
     api = AdminAPI(
       desk: { server.hosting.running?.adminDesk },
       gate: AdminGate(Admins(), proxies: [], isSecure: false, world: world), version: "test",
-      world: world)
+      world: world, serverLines: lines)
   }
 
   private struct Reply {
@@ -94,6 +95,85 @@ struct ControlCenterTests {
       }
     }
     await server.stop()
+  }
+
+  @Test("What an app wrote into its log is found by level and component, and asking leaves a line")
+  func logs() async throws {
+    let order = try #require(try Order.findAll(in: database).first)
+    let record = try order.createLogRecord(.error, "the <camera> failed", code: 507)
+    try database.createLogRecord(.info, "the day began")
+    try database.submitLogRecords()
+    try await synchronize()
+    func records(_ query: [String: String]) async throws -> [JSONNode] {
+      try await ask(.get, "logs", query: query).node["records"]?.array ?? []
+    }
+    let all = try await records([:])
+    #expect(all.compactMap { $0["component"]?.string } == ["", "Order"])
+    let grave = try #require(try await records(["level": "warn"]).first)
+    #expect(grave["message"]?.string == "the <camera> failed" && grave["user"]?.string == "nancy")
+    #expect(try await records(["component": "Order"]).count == 1)
+    #expect(try await records(["user": "bob"]).isEmpty)
+    let first = try await ask(.get, "logs", query: ["count": "1"])
+    let next = try #require(first.node["next"]?.integer)
+    #expect(try await records(["before": String(next)]).first?["component"]?.string == "Order")
+    #expect(try await records(["id": record.requestID.text]).count == 1)
+    for query in [["level": "loud"], ["source": "cloud"], ["count": "0"], ["before": "-1"]] {
+      #expect(try await ask(.get, "logs", query: query).status == 400, "\(query)")
+    }
+    #expect(try await ask(.get, "logs", query: ["id": "zz"]).status == 404)
+    #expect(
+      try await events("valuesShown").contains { $0["reason"]?.string == "the log of the devices" })
+    await server.stop()
+  }
+
+  @Test("One id shows what the server, the business system and the operator said, in order of time")
+  func timeline() async throws {
+    server.refuse(Order.self, code: 412, "Rome is closed") { try $0["city"] == "Rome" }
+    var order = try #require(try Order.findAll(in: database).first)
+    order.city = "Rome"
+    try order.update()
+    try await synchronize()
+    let open = try await ask(.get, "operations", query: ["state": "open"])
+    let id = try #require(open.node["operations"]?.array?.first?["id"]?.string)
+    _ = try await ask(
+      .post, "operations/\(id)/correction", #"{"verb":"retry","reason":"it opened"}"#)
+    lines.keep(
+      Array(#"{"time":1,"level":"info","message":"sent","operation":"\#(id)","trace":"t"}"#.utf8))
+    lines.keep(Array(#"{"time":2,"level":"debug","message":"within","trace":"t"}"#.utf8))
+    lines.keep(Array(#"{"time":3,"level":"info","message":"another","trace":"u"}"#.utf8))
+    let reply = try await ask(.get, "timeline/\(id)")
+    let moments = reply.node["moments"]?.array ?? []
+    #expect(reply.node["state"]?.string == "refused")
+    #expect(
+      moments.compactMap { $0["from"]?.string } == ["server", "server", "business", "operator"])
+    let said = moments.compactMap { $0["message"]?.string }
+    #expect(said.first?.hasPrefix("sent operation=\(id)") == true && said[1].hasPrefix("within"))
+    #expect(said[2].contains("Rome is closed") && said[3] == "adam decided retry: it opened")
+    #expect(try await ask(.get, "timeline/\(String(repeating: "0", count: 32))").status == 404)
+    let own = try await ask(
+      .get, "logs", query: ["source": "server", "level": "info", "count": "1"])
+    let line = try #require(own.node["records"]?.array?.first)
+    #expect(line["line"]?["message"]?.string == "another" && own.node["kept"]?.boolean == true)
+    let older = try await ask(
+      .get, "logs",
+      query: [
+        "source": "server", "level": "info", "before": String(own.node["next"]?.integer ?? 0),
+      ])
+    #expect(older.node["records"]?.array?.count == 1)
+    await server.stop()
+  }
+
+  @Test("Lines of the server are bounded in number and in bytes, and the newest are kept")
+  func bounded() {
+    let few = ServerLines(most: 3, mostBytes: 100)
+    for number in 0..<10 { few.keep(Array("line \(number)".utf8)) }
+    #expect(
+      few.newest.map { String(decoding: $0.json, as: UTF8.self) } == ["line 9", "line 8", "line 7"])
+    #expect(few.newest.map(\.number) == [10, 9, 8])
+    few.keep([UInt8](repeating: 65, count: 96))
+    #expect(few.newest.map(\.number) == [11])
+    few.keep([UInt8](repeating: 65, count: 101))
+    #expect(few.newest.count == 1)
   }
 
   @Test("A discarded operation is listed with who and why, tried, and restored by the API")

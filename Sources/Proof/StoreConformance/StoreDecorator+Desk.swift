@@ -40,6 +40,12 @@ extension StoreDecorator {
       id, of: owner, as: state, detail: detail, became: operation, at: moment)
   }
 
+  package func reports(
+    _ question: DeviceReport.Question, before number: Int64?
+  ) throws(StoreError) -> [DeviceReport] {
+    try inner.reports(question, before: number)
+  }
+
   package func leftOutRows(count: Int) throws(StoreError) -> [RejectedRow] {
     try inner.leftOutRows(count: count)
   }

@@ -1,3 +1,4 @@
+import FerryJSON
 import FerryModel
 import FerryServer
 import FerryWire
@@ -58,7 +59,53 @@ extension StoreSuite {
     return (one, two)
   }
 
+  private static func report(
+    _ letter: String, _ level: LogRecord.Level, _ component: String
+  )
+    -> StoredReport
+  {
+    let record = LogRecord(
+      component: component, entityKey: "", code: 500, message: "a\u{0}b", operation: nil,
+      requestID: id(letter), timestamp: 1, level: level)
+    var writer = JSONWriter()
+    writer.logRecord(record)
+    return StoredReport(id: record.requestID, level: level, json: writer.text)
+  }
+
+  private static let reports = StoreCase(
+    "Log records of devices are found by level, component, owner and id, the newest first"
+  ) { proof in
+    let store = proof.store
+    try store.keep(
+      [report("1", .info, "Item"), report("2", .error, "Item\""), report("3", .warn, "It")],
+      from: ada, perDevice: 10, perUser: 10)
+    try store.keep([report("4", .debug, "Item")], from: ben, perDevice: 10, perUser: 10)
+    func look(
+      before number: Int64? = nil, _ change: (inout DeviceReport.Question) -> Void
+    ) throws -> [DeviceReport] {
+      var question = DeviceReport.Question()
+      change(&question)
+      return try store.reports(question, before: number)
+    }
+    func letters(_ found: [DeviceReport]) -> String {
+      found.map { String($0.record.requestID.text.prefix(1)) }.joined()
+    }
+    proof.expectEqual(letters(try look { _ in }), "4321", "all")
+    proof.expectEqual(letters(try look { $0.atLeast = .warn }), "32", "grave ones")
+    proof.expectEqual(letters(try look { $0.component = "Item" }), "41", "of one component")
+    proof.expectEqual(letters(try look { $0.component = "Item\"" }), "2", "one with a quote")
+    proof.expectEqual(letters(try look { $0.user = "ben" }), "4", "of a user")
+    proof.expectEqual(letters(try look { $0.device = ben.device.text }), "4", "of a device")
+    proof.expectEqual(letters(try look { $0.id = id("2") }), "2", "by its id")
+    let page = try look { $0.take = 2 }
+    proof.expectEqual(letters(page), "43", "the first page")
+    proof.expectEqual(
+      letters(try look(before: page.last?.number) { $0.take = 2 }), "21", "the next page")
+    proof.expectEqual(page.last?.record.message, "a\u{0}b", "the record is whole")
+  }
+
   static let desk: [StoreCase] = [
+    reports,
     StoreCase("A refused operation stays whole for an operator until its days are over") { proof in
       let store = proof.store
       let (one, two) = try refused(proof)

@@ -15,15 +15,23 @@ package struct AdminAPI: Sendable {
   let gate: AdminGate
   let world: World
   let latest = LatestOverview()
+  let serverLines: ServerLines?
 
-  package init(_ server: ServerHost, gate: AdminGate, version: String, world: World) {
-    self.init(desk: { server.adminDesk }, gate: gate, version: version, world: world)
+  package init(
+    _ server: ServerHost, gate: AdminGate, version: String, world: World,
+    serverLines: ServerLines? = nil
+  ) {
+    self.init(
+      desk: { server.adminDesk }, gate: gate, version: version, world: world,
+      serverLines: serverLines)
   }
 
-  /// `desk`: nil while the server serves no package.
+  /// `desk`: nil while the server serves no package. `serverLines`: what the server wrote into its log.
   package init(
-    desk: @escaping @Sendable () -> AdminDesk?, gate: AdminGate, version: String, world: World
+    desk: @escaping @Sendable () -> AdminDesk?, gate: AdminGate, version: String, world: World,
+    serverLines: ServerLines? = nil
   ) {
+    self.serverLines = serverLines
     find = desk
     self.gate = gate
     self.version = version
@@ -75,6 +83,8 @@ package struct AdminAPI: Sendable {
     case (.get, "rejected", 1): return try await rejected()
     case (.get, "why", 1): return try await why(call)
     case (.get, "audit", 1): return try audit(call)
+    case (.get, "logs", 1): return try await logs(call)
+    case (.get, "timeline", 2): return try await timeline(call, path[1])
     case (.get, "schemas", 1): return AdminSchemas.index
     case (.get, "schemas", 2):
       guard let schema = AdminSchemas.named(path[1]) else { throw .notFound("schema \(path[1])") }
@@ -155,6 +165,8 @@ package struct AdminAPI: Sendable {
       ("GET", "/admin/1/rejected", .viewer, nil, nil),
       ("GET", "/admin/1/why?package&entity&key", .operator, "valuesShown", nil),
       ("GET", "/admin/1/audit", .viewer, nil, nil),
+      ("GET", "/admin/1/logs?source&level&component&user&device&id", .operator, "valuesShown", nil),
+      ("GET", "/admin/1/timeline/ID", .operator, "valuesShown", nil),
       ("GET", "/admin/1/schemas", .viewer, nil, nil),
     ]
 

@@ -52,6 +52,9 @@ package struct AdminAction: Sendable {
       path: "/admin/1/operations/ID?values=1", command: "operation --values",
       audit: [.valuesShown], undo: nil),
     AdminAction(
+      name: "show the timeline of an operation", role: .operator, method: "GET",
+      path: "/admin/1/timeline/ID", command: "timeline", audit: [.valuesShown], undo: nil),
+    AdminAction(
       name: "explain why a row is on a device", role: .operator, method: "GET",
       path: "/admin/1/why?package&entity&key", command: "why", audit: [.valuesShown], undo: nil),
     correction("retry an operation", "retry", "retry", undo: takeBack),
@@ -109,6 +112,10 @@ package struct AdminAction: Sendable {
   ]
 
   private static let server = [
+    AdminAction(
+      name: "read the logs of devices and of the server", role: .operator, method: "GET",
+      path: "/admin/1/logs?source&level&component&user&device&id", command: "logs",
+      audit: [.valuesShown], undo: nil),
     AdminAction(
       name: "change the keys of tokens (password again)", role: .administrator, method: "POST",
       path: "/admin/1/keys", command: "keys", audit: [.keyRotated], undo: nil),

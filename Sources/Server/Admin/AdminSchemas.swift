@@ -92,6 +92,16 @@ enum AdminSchemas {
       "overview", required: ["time", "packages", "operations", "devices"],
       "\"time\":\(number),\"devices\":\(number),\"packages\":\(list("{\"type\":\"object\"}")),"
         + "\"operations\":\(list("{\"type\":\"object\"}"))"),
+    "logs": schema(
+      "logs", required: ["records"],
+      "\"records\":"
+        + list(#"{"type":"object","required":["number"]}"#) + ",\"next\":\(number)"),
+    "timeline": schema(
+      "timeline", required: ["id", "moments"],
+      "\"id\":\(id),\"moments\":"
+        + list(
+          #"{"type":"object","required":["time","from","level","message"],"properties":"#
+            + #"{"from":{"enum":["device","server","business","operator"]}}}"#)),
     "audit": schema(
       "audit", required: ["lines"],
       "\"lines\":"

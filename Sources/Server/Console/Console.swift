@@ -101,6 +101,8 @@ package struct Console: Sendable {
       case "device": page = try await DevicePage.page(reader, query)
       case "data": page = try await DataPage.page(reader)
       case "why": page = try await WhyPage.page(reader, query)
+      case "logs": page = try await LogsPage.page(reader, query)
+      case "timeline": page = try await TimelinePage.page(reader, query)
       case "audit": page = try await AuditPage.page(reader, query)
       default: page = notFound(reader)
       }

@@ -1,6 +1,7 @@
 import FerryHTTP
 import FerryJSON
 import FerryModel
+import FerryText
 
 /// What a form asks of the API.
 struct Deed: Sendable {

@@ -9,15 +9,11 @@ enum DevicesPage {
     page.body.markup(#"<form method="get" action="devices" class="filter" role="search">"#)
     page.field("User", "user", query["user"] ?? "")
     page.field("Device", "device", query["device"] ?? "")
-    page.body.markup(#"<label>Order <select name="order">"#)
-    for (order, name) in [
-      ("lastSeen", "last here"), ("user", "user"), ("pending", "pending changes"),
-    ] {
-      page.body.element(
-        "option", name,
-        [("value", order)] + (query["order"] == order ? [("selected", "")] : []))
-    }
-    page.body.markup("</select></label><button>Show</button></form>")
+    page.choice(
+      "Order", "order",
+      [("lastSeen", "last here"), ("user", "user"), ("pending", "pending changes")],
+      query["order"] ?? "lastSeen")
+    page.body.markup("<button>Show</button></form>")
     page.beginTable(
       "Devices",
       ["User", "Device", "State", "Silent for", "Pending", "Package", "Library", "System"])

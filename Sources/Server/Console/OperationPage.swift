@@ -1,6 +1,7 @@
 import FerryAdmin
 import FerryJSON
 import FerryModel
+import FerryText
 
 /// One operation: its history, its values side by side, and what can be done with it.
 enum OperationPage {
@@ -43,7 +44,9 @@ enum OperationPage {
     }
     page.body.markup("<dt>Answered</dt><dd>")
     page.body.time(node["time"]?.integer)
-    page.body.markup("</dd></dl>")
+    page.body.markup("</dd></dl><p>")
+    page.link("Timeline", HTML.link("timeline", [("id", node["id"]?.string)]))
+    page.body.markup("</p>")
   }
 
   private static func records(_ node: JSONNode, _ page: inout Page) {

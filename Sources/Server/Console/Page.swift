@@ -24,7 +24,7 @@ struct Page {
   private static let places: [(StaticString, StaticString)] = [
     ("overview", "Overview"), ("operations?state=open", "Operations"), ("causes", "Causes"),
     ("outcomes", "Unknown outcomes"), ("devices", "Devices"), ("data", "Data"), ("why", "Why"),
-    ("audit", "Audit log"),
+    ("logs?level=warn", "Logs"), ("audit", "Audit log"),
   ]
 
   var html: String {

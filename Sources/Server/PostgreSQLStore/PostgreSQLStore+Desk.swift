@@ -1,4 +1,5 @@
 import FerryConnector
+import FerryJSON
 import FerryModel
 import FerryPostgreSQL
 import FerryServer
@@ -81,6 +82,45 @@ extension PostgreSQLStore {
       WHERE r.operation = c.operation AND r.verb = 'restore' AND r.state = 'taken'
         AND r.made >= c.ended)
     """
+
+  package func reports(
+    _ question: DeviceReport.Question, before: Int64?
+  ) throws(StoreError) -> [DeviceReport] {
+    let levels = question.levels.map { "'\($0)'" }.joined(separator: ", ")
+    var tests = ["package = $1", "level IN (\(levels))"]
+    var parameters: [PostgreSQLValue] = [number]
+    func test(_ column: String, _ value: PostgreSQLValue?) {
+      guard let value else { return }
+      parameters.append(value)
+      tests.append("\(column) $\(parameters.count)")
+    }
+    test("id =", question.id.map { .text($0.text) })
+    test("user_name =", question.user.map { .exact($0) })
+    test("device =", question.device.map { .exact($0) })
+    test("number <", before.map { .integer($0) })
+    if let component = question.component {
+      // The server has written the record, with this member first. PostgreSQL's own JSON refuses an
+      // escaped zero, which a message may have.
+      var writer = JSONWriter()
+      writer.beginObject()
+      writer.field("component", component)
+      parameters.append(.text("\(writer.text),"))
+      tests.append("starts_with(record, $\(parameters.count))")
+    }
+    let rows = try rows(
+      """
+      SELECT number, device, user_name, record FROM ferry_store.report
+      WHERE \(tests.joined(separator: " AND ")) ORDER BY number DESC LIMIT \(question.take)
+      """, parameters)
+    return try (0..<rows.count).map { row throws(StoreError) in
+      guard let text = rows.text(row, 3), let record = try? LogRecord(json: Array(text.utf8)) else {
+        throw StoreError.damaged("a log record of a device cannot be read")
+      }
+      return DeviceReport(
+        number: rows.integer(row, 0) ?? 0, package: package.id, device: rows.exact(row, 1) ?? "",
+        user: rows.exact(row, 2) ?? "", record: record)
+    }
+  }
 
   package func deskCounts() throws(StoreError) -> DeskCounts {
     let operations = "SELECT count(*) FROM ferry_store.operation WHERE package = $1"

@@ -12,23 +12,25 @@ extension DeviceReport {
     let path = "\(folder)/server.sqlite"
     do {
       let connection = try Connection(path: path, mode: .readOnly)
-      let graver = LogRecord.Level.allCases.drop { $0 != question.atLeast }
-      let levels = graver.map { "'\($0.rawValue)'" }.joined(separator: ", ")
+      let levels = question.levels.map { "'\($0)'" }.joined(separator: ", ")
       return try connection.rows(
         """
-        SELECT p.name, r.device, r.user, r.record FROM report AS r
+        SELECT p.name, r.device, r.user, r.record, r.number FROM report AS r
         JOIN package AS p ON p.id = r.package
         WHERE r.level IN (\(levels)) AND coalesce(r.user = ?1, true)
           AND coalesce(r.device = ?2, true) AND coalesce(r.record ->> 'component' = ?3, true)
+          AND coalesce(r.id = ?5, true)
         ORDER BY r.number DESC LIMIT ?4
         """, .optional(question.user), .optional(question.device),
-        .optional(question.component), .integer(Int64(question.take))
+        .optional(question.component), .integer(Int64(question.take)),
+        .optional(question.id?.text)
       ).reversed().compactMap { row in
         guard let text = row[3].text, let record = try? LogRecord(json: Array(text.utf8)) else {
           return nil
         }
         return DeviceReport(
-          package: row[0].text ?? "", device: row[1].text ?? "", user: row[2].text ?? "",
+          number: row[4].integer ?? 0, package: row[0].text ?? "", device: row[1].text ?? "",
+          user: row[2].text ?? "",
           record: record)
       }
     } catch  where error.isCannotOpen {

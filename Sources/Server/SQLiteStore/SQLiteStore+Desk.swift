@@ -84,6 +84,32 @@ extension SQLiteStore {
         AND r.made >= c.ended)
     """
 
+  package func reports(
+    _ question: DeviceReport.Question, before: Int64?
+  ) throws(StoreError) -> [DeviceReport] {
+    let levels = question.levels.map { "'\($0)'" }.joined(separator: ", ")
+    let rows = try sql { () throws(SQLiteError) in
+      try writer.rows(
+        """
+        SELECT number, device, user, record FROM report
+        WHERE package = ?1 AND level IN (\(levels)) AND coalesce(user = ?2, true)
+          AND coalesce(device = ?3, true) AND coalesce(record ->> 'component' = ?4, true)
+          AND coalesce(id = ?5, true) AND coalesce(number < ?6, true)
+        ORDER BY number DESC LIMIT ?7
+        """, number, .optional(question.user), .optional(question.device),
+        .optional(question.component), .optional(question.id?.text), .optional(before),
+        .integer(Int64(question.take)))
+    }
+    return try rows.map { row throws(StoreError) in
+      guard let text = row[3].text, let record = try? LogRecord(json: Array(text.utf8)) else {
+        throw StoreError.damaged("a log record of a device cannot be read")
+      }
+      return DeviceReport(
+        number: row[0].integer ?? 0, package: package.id, device: row[1].text ?? "",
+        user: row[2].text ?? "", record: record)
+    }
+  }
+
   package func deskCounts() throws(StoreError) -> DeskCounts {
     func count(_ test: String) throws(SQLiteError) -> Int64 {
       try writer.value("SELECT count(*) FROM operation WHERE package = ? AND \(test)", number)?

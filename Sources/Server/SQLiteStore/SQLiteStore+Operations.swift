@@ -101,6 +101,8 @@ extension SQLiteStore {
             WHERE id = ? AND user = ? AND state = 'answered' AND answer_version <= ?
               AND outcome <> 'unknown'
             """, .blob(EndedOperation.writtenMark), .text(id.text), .text(user), .integer(version))
+          // One whose outcome is unknown keeps all it has.
+          guard writer.changes == 0 else { continue }
           try writer.run(
             """
             UPDATE operation SET state = 'confirmed'

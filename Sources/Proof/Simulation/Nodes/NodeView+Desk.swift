@@ -16,6 +16,12 @@ extension NodeView {
     try any { store throws(StoreError) in try store.deskCounts() }
   }
 
+  func reports(
+    _ question: DeviceReport.Question, before number: Int64?
+  ) throws(StoreError) -> [DeviceReport] {
+    try any { store throws(StoreError) in try store.reports(question, before: number) }
+  }
+
   func deviceCounts(since moment: Int64) throws(StoreError) -> DeviceCounts {
     try any { store throws(StoreError) in try store.deviceCounts(since: moment) }
   }

@@ -36,6 +36,13 @@ final class Desk: ServiceRoom {
     return try reading { () throws(StoreError) in try store.deviceCounts(since: yesterday) }
   }
 
+  /// What devices wrote into their logs, the newest first.
+  func reports(
+    _ question: DeviceReport.Question, before number: Int64?
+  ) throws(ServerError) -> [DeviceReport] {
+    try reading { () throws(StoreError) in try store.reports(question, before: number) }
+  }
+
   /// All that is known of an operation; nil: the package has none of this id.
   func entry(_ id: OperationID) throws(ServerError) -> DeskEntry? {
     try reading { () throws(StoreError) -> DeskEntry? in

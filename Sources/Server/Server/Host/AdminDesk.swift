@@ -58,6 +58,20 @@ package struct AdminDesk: Sendable {
     try await router.service.deviceCounts()
   }
 
+  /// What devices wrote into their logs, the newest first; of all packages, or of one.
+  package func reports(
+    _ question: DeviceReport.Question, of package: String?, before number: Int64?
+  ) async throws(ServerError) -> [DeviceReport] {
+    var found: [DeviceReport] = []
+    for served in router.packages where package.map({ served.package.id.hasBytes(of: $0) }) ?? true
+    {
+      found += try await served.service.reports(question, before: number)
+    }
+    // They have their numbers from one store.
+    found.sort { $0.number > $1.number }
+    return Array(found.prefix(question.take))
+  }
+
   package func entry(
     _ id: OperationID
   ) async throws(ServerError) -> (package: Package, entry: DeskEntry)? {

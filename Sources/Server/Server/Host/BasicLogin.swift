@@ -1,5 +1,6 @@
 import FerryHTTP
 import FerryModel
+import FerryText
 
 /// Name and password of `Authorization: Basic …` (RFC 7617), in UTF-8.
 package struct BasicLogin: Sendable {

@@ -14,6 +14,12 @@ extension ServiceHost {
 
   func deviceCounts() throws(ServerError) -> DeviceCounts { try service.deviceCounts() }
 
+  func reports(
+    _ question: DeviceReport.Question, before number: Int64?
+  ) throws(ServerError) -> [DeviceReport] {
+    try service.reports(question, before: number)
+  }
+
   func deskEntry(_ id: OperationID) throws(ServerError) -> DeskEntry? {
     try service.deskEntry(id)
   }

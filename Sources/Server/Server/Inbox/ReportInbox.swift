@@ -45,6 +45,8 @@ struct ReportInbox {
 
 /// A log record of a device, as the operator sees it (`ferry log`).
 package struct DeviceReport: Sendable, Equatable {
+  /// The store's own, in the order in which they came.
+  package let number: Int64
   package let package: String
   package let device: String
   package let user: String
@@ -57,12 +59,19 @@ package struct DeviceReport: Sendable, Equatable {
     package var component: String?
     /// This level or a graver one.
     package var atLeast: LogRecord.Level = .trace
+    package var id: OperationID?
     package var take: Int = 100
 
     package init() {}
+
+    /// The names of the levels that are taken.
+    package var levels: [String] {
+      LogRecord.Level.allCases.drop { $0 != atLeast }.map(\.rawValue)
+    }
   }
 
-  package init(package: String, device: String, user: String, record: LogRecord) {
+  package init(number: Int64, package: String, device: String, user: String, record: LogRecord) {
+    self.number = number
     self.package = package
     self.device = device
     self.user = user

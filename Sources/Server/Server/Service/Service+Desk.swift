@@ -21,6 +21,13 @@ extension Service {
     return try desk.deviceCounts()
   }
 
+  func reports(
+    _ question: DeviceReport.Question, before number: Int64?
+  ) throws(ServerError) -> [DeviceReport] {
+    defer { handOut() }
+    return try desk.reports(question, before: number)
+  }
+
   package func deskEntry(_ id: OperationID) throws(ServerError) -> DeskEntry? {
     defer { handOut() }
     return try desk.entry(id)

@@ -25,6 +25,10 @@ package protocol DeskStore: AnyObject {
     _ id: OperationID, of owner: Owner, as state: StoredCorrection.State, detail: String,
     became operation: OperationID?, at moment: Int64
   ) throws(StoreError) -> StoredCorrection?
+  /// Log records that devices of the package have sent, the newest first, that came before `number`.
+  func reports(
+    _ question: DeviceReport.Question, before number: Int64?
+  ) throws(StoreError) -> [DeviceReport]
   /// Rows of the business system that no device gets, by entity and key, at most `count`.
   func leftOutRows(count: Int) throws(StoreError) -> [RejectedRow]
   /// Payload and answer of refused operations that their devices confirmed so long ago are emptied, and

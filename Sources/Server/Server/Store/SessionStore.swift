@@ -109,6 +109,12 @@ package struct StoredReport: Sendable {
   package let id: OperationID
   package let level: LogRecord.Level
   package let json: String
+
+  package init(id: OperationID, level: LogRecord.Level, json: String) {
+    self.id = id
+    self.level = level
+    self.json = json
+  }
 }
 
 /// A device as it was last here.

@@ -11,7 +11,7 @@ enum AdminCommand: Subcommand {
   static let verbs = [
     "overview", "operations", "operation", "retry", "release", "discard", "restore", "withdraw",
     "causes", "outcomes", "decide", "devices", "device", "keys", "rejected", "why", "reload",
-    "audit",
+    "audit", "logs", "timeline",
   ]
   static let operands = "<what> --data <folder> [options]"
   static let options =
@@ -35,7 +35,11 @@ enum AdminCommand: Subcommand {
       ),
       CommandOption(
         "level", "<level>",
-        "with logLevel: debug, info, warn or error; left out, what the template says"),
+        "with logLevel: debug, info, warn or error; left out, what the template says; "
+          + "with logs: this level or a graver one"),
+      CommandOption("component", "<name>", "with logs: of this component"),
+      CommandOption(
+        "source", "<source>", "with logs: devices, or server for the newest lines of ferryd"),
       CommandOption(
         "with-pending", nil, "with wipe: also destroy changes that were not sent"),
       CommandOption("reason", "<text>", "why; kept in the audit log"),
@@ -50,6 +54,8 @@ enum AdminCommand: Subcommand {
     its device send it again; retry sends it as it is; discard cancels it; restore brings a discarded
     one back as it was; withdraw takes back what the device has not done yet. retry and discard without
     --id need --cause. device decides about a device.
+    logs lists what apps wrote into their logs, or ferryd into its own; timeline shows in the order of
+    time what device, server and business system said of one operation.
     outcomes lists operations of which nobody knows whether they were performed, with what was asked and
     found; decide says what became of one. keys changes the keys that seal tokens.
     Without --server the command goes through the socket in the data folder, and needs no password.
@@ -70,7 +76,9 @@ enum AdminCommand: Subcommand {
     let answer: JSONNode
     switch verb {
     case "overview", "causes", "rejected", "outcomes": answer = try await door.ask(.get, verb)
-    case "operations", "devices", "audit":
+    case "timeline":
+      answer = try await door.ask(.get, "timeline/\(try await id(arguments, door))")
+    case "operations", "devices", "audit", "logs":
       answer = try await door.ask(.get, verb, query: try filter(arguments, verb))
     case "why":
       answer = try await door.ask(
@@ -100,7 +108,15 @@ enum AdminCommand: Subcommand {
   }
 
   private static func filter(_ arguments: Arguments, _ verb: String) throws -> [String: String?] {
-    [
+    if verb == "logs" {
+      return [
+        "source": try arguments.value("source"), "level": try arguments.value("level"),
+        "component": try arguments.value("component"), "user": try arguments.value("user-of"),
+        "device": try arguments.value("device"), "package": try arguments.value("package"),
+        "id": try arguments.value("id"), "count": "100",
+      ]
+    }
+    return [
       "state": try arguments.value("state"), "user": try arguments.value("user-of"),
       "device": try arguments.value("device"), "entity": try arguments.value("entity"),
       "key": try arguments.value("key"), "package": try arguments.value("package"),

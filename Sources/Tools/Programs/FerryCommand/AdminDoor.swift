@@ -4,6 +4,7 @@ import FerryHTTPClient
 import FerryJSON
 import FerryModel
 import FerryServer
+import FerryText
 import Foundation
 
 /// The way of `ferry admin` to the admin API: the socket in the data folder of a ferryd on this machine,

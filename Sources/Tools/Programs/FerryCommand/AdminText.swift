@@ -34,6 +34,21 @@ enum AdminText {
       list(node["lines"], none: "there is no such line") { one in
         (one.object ?? []).map { "\($0.key)=\(shown($0.value))" }.joined(separator: " ")
       }
+    case "logs":
+      list(node["records"], none: "no record fits") { one in
+        if let line = one["line"] {
+          return (line.object ?? []).map { "\($0.key)=\(shown($0.value))" }
+            .joined(separator: " ")
+        }
+        return "\(shown(one["time"]))  \(shown(one["level"]))  \(shown(one["component"])) "
+          + "\(shown(one["key"]))  \(shown(one["code"])) \(shown(one["message"]))  "
+          + "\(shown(one["user"])) on \(shown(one["device"]))  \(shown(one["id"]))"
+      }
+    case "timeline":
+      list(node["moments"], none: "nothing is known of it") { one in
+        "\(shown(one["time"]))  \(shown(one["from"]))  \(shown(one["level"]))  "
+          + "\(shown(one["message"]))"
+      }
     case "overview": overview(node)
     case "why": "\(shown(node["verdict"]))\n\(shown(node["row"]))"
     default: done(node)

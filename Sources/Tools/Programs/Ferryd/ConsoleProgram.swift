@@ -24,16 +24,19 @@ enum ConsoleProgram {
   ]
 
   /// The API for processes of the server's own user, which come through the socket.
-  static func local(_ server: ServerHost, _ world: World) -> AdminServer {
+  static func local(
+    _ server: ServerHost, _ world: World, _ lines: ServerLines
+  ) -> AdminServer {
     AdminServer(
       AdminAPI(
         server, gate: AdminGate(nil, proxies: [], isSecure: false, world: world),
-        version: ProgramVersion.number, world: world))
+        version: ProgramVersion.number, world: world, serverLines: lines))
   }
 
   /// Nil without `--admin-port`. What it listens on ends with the process.
   static func begin(
-    _ arguments: Arguments, _ settings: Settings, _ server: ServerHost, log: some Log, world: World
+    _ arguments: Arguments, _ settings: Settings, _ server: ServerHost,
+    _ lines: ServerLines, log: some Log, world: World
   ) throws -> HTTPServer? {
     guard let port = try arguments.port("admin-port") else {
       for option in ["admin-address", "admins"] where !arguments.values(option).isEmpty {
@@ -67,7 +70,9 @@ enum ConsoleProgram {
       world: world)
     let console = Console(
       AdminServer(
-        AdminAPI(server, gate: gate, version: ProgramVersion.number, world: world)), log: log)
+        AdminAPI(
+          server, gate: gate, version: ProgramVersion.number, world: world, serverLines: lines)),
+      log: log)
     let pages = try HTTPServer(
       configuration: configuration, log: log, doorman: { console.admit($0) },
       handler: { await console.answer($0) })

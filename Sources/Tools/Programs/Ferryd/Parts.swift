@@ -33,7 +33,10 @@ actor Parts {
   private var deployer: Deployer?
   private var stores: (any PackageStores)?
 
-  init(_ settings: Settings, _ world: World, _ users: Users, _ gateway: GatewaySetup?) throws {
+  init(
+    _ settings: Settings, _ world: World, _ users: Users, _ gateway: GatewaySetup?,
+    _ lines: ServerLines
+  ) throws {
     self.settings = settings
     self.world = world
     policies = PolicyBoard(data: settings.folder)
@@ -53,7 +56,7 @@ actor Parts {
     server = ServerHost(
       doorkeeper: doorkeeper, audit: audit, proxies: settings.proxies, world: world,
       version: ProgramVersion.number)
-    admin = ConsoleProgram.local(server, world)
+    admin = ConsoleProgram.local(server, world, lines)
     door = settings.applications.map { [server, audit] file in
       ApplicationsDoor.beside(server, file, served, logins, users.provider, audit, world)
     }

@@ -1,4 +1,6 @@
+import FerryAdmin
 import FerryArguments
+import FerryCachePolicies
 import FerryConnections
 import FerryConnector
 import FerryHTTPServer
@@ -81,7 +83,8 @@ enum ServerProgram {
 
   private static func run(_ settings: Settings, _ arguments: Arguments) throws {
     let spans = settings.collector.map { SpanExport($0) }
-    let log = StandardLog(least: settings.logLevel, spans: spans)
+    let lines = ServerLines()
+    let log = StandardLog(least: settings.logLevel, spans: spans, lines: lines)
     let world = ServerProgram.world(log)
     let users = try Users(settings, world: world)
     for model in settings.models {
@@ -93,7 +96,7 @@ enum ServerProgram {
         path: $0, data: settings.folder, proxies: settings.proxies, besidePackages: true,
         world: world)
     }
-    let parts = try Parts(settings, world, users, gateway)
+    let parts = try Parts(settings, world, users, gateway, lines)
     var httpLimits = HTTPServerLimits()
     httpLimits.connections = settings.connections
     httpLimits.connectionsPerAddress = settings.connectionsPerAddress
@@ -114,7 +117,7 @@ enum ServerProgram {
     hangUp.install()
     parts.door?.begin()
     let console = try ConsoleProgram.begin(
-      arguments, settings, parts.server, log: log, world: world)
+      arguments, settings, parts.server, lines, log: log, world: world)
     Task(executorPreference: server.executor) {
       do {
         try await parts.start(on: server.executor)

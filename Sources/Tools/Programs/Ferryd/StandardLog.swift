@@ -1,3 +1,4 @@
+import FerryAdmin
 import FerryJSON
 import FerryWorld
 import Glibc
@@ -7,6 +8,8 @@ struct StandardLog: Log {
   let least: LogLevel
   /// Who gets what is known of traced work; nil where nobody does.
   var spans: (any SpanReceiver)?
+  /// Keeps the newest lines for operators; nil where there is no control center.
+  var lines: ServerLines?
   private let clock = SystemClock()
 
   func write(_ level: LogLevel, _ message: String, _ fields: [(String, String)]) {
@@ -18,6 +21,7 @@ struct StandardLog: Log {
     writer.field("message", message)
     for (name, value) in fields { writer.field(name, value) }
     writer.endObject()
+    lines?.keep(writer.bytes)
     let line = writer.bytes + [0x0A]
     // One write a line: lines of several threads do not mix.
     _ = line.withUnsafeBytes { Glibc.write(2, $0.baseAddress, $0.count) }
