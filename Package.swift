@@ -52,28 +52,33 @@ func tests(
 
 // Ground: texts, clocks, files, the network. It knows nothing of business data.
 let ground: [Target] = [
+  module("FerryText", "Ground/Text"),
   module("FerryJSON", "Ground/JSON"),
   module("FerryWorld", "Ground/World"),
-  module("FerryHTTP", "Ground/HTTP"),
+  module("FerryHTTP", "Ground/HTTP", ["FerryText"]),
   module("FerryCompression", "Ground/Compression", ["CZlib"]),
   module(
     "FerryCrypto", "Ground/Crypto",
-    [.target(name: "COpenSSL", condition: .when(platforms: [.linux]))]),
+    ["FerryText", .target(name: "COpenSSL", condition: .when(platforms: [.linux]))]),
   module("FerrySQLite", "Ground/SQLite", ["CSQLite", "CSealedVFS", "FerryCrypto"]),
   module(
     "FerryHTTPClient", "Ground/HTTPClient",
-    ["FerryHTTP", "FerryCrypto", .target(name: "CCurl", condition: .when(platforms: [.linux]))]),
+    [
+      "FerryText", "FerryHTTP", "FerryCrypto",
+      .target(name: "CCurl", condition: .when(platforms: [.linux])),
+    ]),
 ]
 
 // Circle: the model, the messages, and the device. The server is the other half of it.
 let circle: [Target] = [
-  module("FerryModel", "Circle/Model", ["FerryJSON"]),
+  module("FerryModel", "Circle/Model", ["FerryText", "FerryJSON"]),
   module(
-    "FerryWire", "Circle/Wire", ["FerryModel", "FerryJSON", "FerryCompression", "FerryCrypto"]),
+    "FerryWire", "Circle/Wire",
+    ["FerryText", "FerryModel", "FerryJSON", "FerryCompression", "FerryCrypto"]),
   module(
     "Ferry", "Circle/Device",
     [
-      "FerryModel", "FerryJSON", "FerryWire", "FerryWorld", "FerryHTTP", "FerrySQLite",
+      "FerryText", "FerryModel", "FerryJSON", "FerryWire", "FerryWorld", "FerryHTTP", "FerrySQLite",
       "FerryCrypto", "FerryCompression", "FerryHTTPClient",
     ]),
   // Live queries as properties of SwiftUI views (Decision 0159).
@@ -82,7 +87,7 @@ let circle: [Target] = [
   module(
     "FerryOpenID", "Circle/OpenID",
     [
-      "Ferry", "FerryModel", "FerryJSON", "FerryWorld", "FerryHTTP", "FerryCrypto",
+      "FerryText", "Ferry", "FerryModel", "FerryJSON", "FerryWorld", "FerryHTTP", "FerryCrypto",
       "FerryHTTPClient",
     ]),
   // The reference's own names, on the public API alone (Decision 0071).
@@ -98,11 +103,11 @@ let kit: [Target] = [
   module("FerryVault", "Kit/Vault", ["FerryCrypto", "FerryWorld"]),
   module("FerryPersistence", "Kit/Persistence", ["FerryCrypto", "FerryWorld"]),
   module("FerryPreferences", "Kit/Preferences", ["FerryWorld"]),
-  module("FerryLogger", "Kit/Logger", ["FerryWorld", "FerryCompression"]),
+  module("FerryLogger", "Kit/Logger", ["FerryText", "FerryWorld", "FerryCompression"]),
   // Screens of the two modules above, for SwiftUI.
   module("FerryKitUI", "Kit/UI", ["FerryLogger", "FerryPreferences"]),
-  module("FerryTrace", "Kit/Trace", ["FerryWorld", "FerryJSON"]),
-  module("FerryCertificates", "Kit/Certificates", ["FerryCrypto", "FerryWorld"]),
+  module("FerryTrace", "Kit/Trace", ["FerryText", "FerryWorld", "FerryJSON"]),
+  module("FerryCertificates", "Kit/Certificates", ["FerryText", "FerryCrypto", "FerryWorld"]),
   // An app registers with a server, gets its settings and what services push (Decision 0140).
   module(
     "FerryRegistration", "Kit/Registration",
@@ -116,10 +121,11 @@ let kit: [Target] = [
 // OData: the SDK for apps that speak OData themselves.
 let oData: [Target] = [
   // libxml2 is on Apple's systems too; it parses, and opens nothing.
-  module("FerryOData", "OData/OData", ["FerryJSON", "FerryHTTP", "CLibXML2"]),
+  module("FerryOData", "OData/OData", ["FerryText", "FerryJSON", "FerryHTTP", "CLibXML2"]),
   // Beside the payloads: who reads a feed need not compile a grammar (Decision 0011).
-  module("FerryODataAddress", "OData/Address", ["FerryOData", "FerryHTTP", "FerryJSON"]),
-  module("FerryODataBatch", "OData/Batch", ["FerryOData", "FerryJSON"]),
+  module(
+    "FerryODataAddress", "OData/Address", ["FerryText", "FerryOData", "FerryHTTP", "FerryJSON"]),
+  module("FerryODataBatch", "OData/Batch", ["FerryText", "FerryOData", "FerryJSON"]),
   // What a terminal shows of documents and addresses; no app compiles it.
   module(
     "FerryODataShell", "OData/Shell",
@@ -133,7 +139,8 @@ let oData: [Target] = [
   module(
     "FerryODataClient", "OData/Client",
     [
-      "FerryOData", "FerryODataAddress", "FerryODataBatch", "FerryHTTP", "FerryHTTPClient",
+      "FerryText", "FerryOData", "FerryODataAddress", "FerryODataBatch", "FerryHTTP",
+      "FerryHTTPClient",
       "FerryCrypto", "FerryWorld",
       // Sealed, for the downloads that are kept for good.
       "FerryPersistence",
@@ -149,7 +156,8 @@ let oData: [Target] = [
 
 // Server: it replays changes at a business system and keeps what devices may have.
 let server: [Target] = [
-  module("FerryConnector", "Server/Connector", ["FerryModel", "FerryJSON", "FerryWorld"]),
+  module(
+    "FerryConnector", "Server/Connector", ["FerryText", "FerryModel", "FerryJSON", "FerryWorld"]),
   module(
     "FerryMemoryConnector", "Server/Connectors/Memory",
     ["FerryConnector", "FerryModel", "FerryCrypto"]),
@@ -163,7 +171,7 @@ let server: [Target] = [
   module(
     "FerryServer", "Server/Server",
     [
-      "FerryModel", "FerryJSON", "FerryWire", "FerryWorld", "FerryHTTP", "FerryCrypto",
+      "FerryText", "FerryModel", "FerryJSON", "FerryWire", "FerryWorld", "FerryHTTP", "FerryCrypto",
       "FerryCompression", "FerryConnector", "FerryTrace", "FerryCachePolicies",
     ]),
   // A service as business system: Ferry's own client, waited for on the connector's thread.
@@ -176,12 +184,16 @@ let server: [Target] = [
   // A service of REST as business system, by a mapping (Decision 0131).
   module(
     "FerryRESTConnector", "Server/Connectors/REST",
-    ["FerryConnector", "FerryModel", "FerryJSON", "FerryHTTP", "FerryHTTPClient", "FerryWorld"]),
+    [
+      "FerryText", "FerryConnector", "FerryModel", "FerryJSON", "FerryHTTP", "FerryHTTPClient",
+      "FerryWorld",
+    ]),
   // What other programs say they changed in the business system (Decision 0132).
   module(
     "FerryNotices", "Server/Notices",
     [
-      "FerryServer", "FerryRESTConnector", "FerryModel", "FerryWire", "FerryJSON", "FerryHTTP",
+      "FerryText", "FerryServer", "FerryRESTConnector", "FerryModel", "FerryWire", "FerryJSON",
+      "FerryHTTP",
       "FerryWorld", "FerryCrypto", "FerrySQLite",
     ]),
   // Where a server keeps what must outlive it (Decision 0036).
@@ -208,17 +220,17 @@ let server: [Target] = [
   // The same as pages for a browser.
   module(
     "FerryConsole", "Server/Console",
-    ["FerryAdmin", "FerryModel", "FerryJSON", "FerryHTTP", "FerryWorld"],
+    ["FerryText", "FerryAdmin", "FerryModel", "FerryJSON", "FerryHTTP", "FerryWorld"],
     resources: [.embedInCode("console.css"), .embedInCode("console.js")]),
   // Push services of others, over HTTP/2 (Decision 0141).
   module(
     "FerryPush", "Server/Push",
-    ["FerryHTTP", "FerryHTTPClient", "FerryCrypto", "FerryJSON", "FerryWorld"]),
+    ["FerryText", "FerryHTTP", "FerryHTTPClient", "FerryCrypto", "FerryJSON", "FerryWorld"]),
   // The register of connections over HTTP (Decision 0140).
   module(
     "FerryApplications", "Server/Applications",
     [
-      "FerryPush", "FerryHTTPClient", "FerryCompression",
+      "FerryText", "FerryPush", "FerryHTTPClient", "FerryCompression",
       "FerryServer", "FerryRegistration", "FerryOData", "FerryHTTP", "FerryJSON", "FerryCrypto",
       "FerryWorld",
     ]),
@@ -226,7 +238,8 @@ let server: [Target] = [
   module(
     "FerryIssuers", "Server/Issuers",
     [
-      "FerryServer", "FerryModel", "FerryJSON", "FerryWorld", "FerryCrypto", "FerryHTTP",
+      "FerryText", "FerryServer", "FerryModel", "FerryJSON", "FerryWorld", "FerryCrypto",
+      "FerryHTTP",
       "FerryHTTPClient", "FerryCertificates",
     ]),
 ]
@@ -299,7 +312,8 @@ let samples: [Target] = [
   program(
     "FerryDevice", "Samples/Device",
     [
-      "Ferry", "FerryReference", "FerryModel", "FerryJSON", "FerrySQLite", "FerryHTTPClient",
+      "FerryText", "Ferry", "FerryReference", "FerryModel", "FerryJSON", "FerrySQLite",
+      "FerryHTTPClient",
       "FerryWorld", "FerryOpenID", "FerryTrace", "FerryLogger", "FerryTelemetry",
       "FerryODataClient", "FerryRegistration",
     ]),
@@ -326,8 +340,8 @@ let proof: [Target] = [
     "FerryTestKit", "Proof/TestKit",
     [
       "Ferry", "FerryServer", "FerrySQLiteStore", "FerryConnector", "FerryMemoryConnector",
-      "FerryLocalServer", "FerryModel", "FerryJSON", "FerryWire", "FerryHTTP", "FerryHTTPClient",
-      "FerryWorld", "FerrySQLite",
+      "FerryLocalServer", "FerryCachePolicies", "FerryModel", "FerryJSON", "FerryWire",
+      "FerryHTTP", "FerryHTTPClient", "FerryWorld", "FerrySQLite",
     ]),
   // The trait for simulated tests; apart, so that no app compiles Testing for its previews.
   module("FerryTesting", "Proof/Testing", ["FerryTestKit"]),
@@ -335,7 +349,8 @@ let proof: [Target] = [
   module(
     "FerryFuzzTargets", "Proof/FuzzTargets",
     [
-      "FerryOData", "FerryODataAddress", "FerryODataBatch", "FerryODataShell", "FerryWire",
+      "FerryText", "FerryOData", "FerryODataAddress", "FerryODataBatch", "FerryODataShell",
+      "FerryWire",
       "FerryServer", "FerryModel", "FerryJSON", "FerryHTTP", "FerryCrypto", "FerryWorld",
       "FerryVault", "FerryPersistence", "FerryODataCache", "FerryPreferences", "FerryLogger",
       "FerryTrace", "FerryCertificates",
@@ -349,6 +364,7 @@ let testTargets: [Target] = [
   tests("FerryJSONTests", "JSONTests", ["FerryJSON"]),
   tests("FerryModelTests", "ModelTests", ["FerryModel", "FerryJSON"]),
   tests("FerryCompressionTests", "CompressionTests", ["FerryCompression"]),
+  tests("FerryTextTests", "TextTests", ["FerryText"]),
   tests("FerryCryptoTests", "CryptoTests", ["FerryCrypto"]),
   tests("FerryPreferencesTests", "PreferencesTests", ["FerryPreferences", "FerryWorld"]),
   tests(
@@ -388,7 +404,8 @@ let testTargets: [Target] = [
   tests(
     "FerryTestKitTests", "TestKitTests",
     [
-      "FerryTestKit", "FerryTesting", "Ferry", "FerryReference", "FerryTravel", "FerryCallSites",
+      "FerryText", "FerryTestKit", "FerryTesting", "Ferry", "FerryReference", "FerryTravel",
+      "FerryCallSites",
       "FerryModel", "FerryServer", "FerryAdmin", "FerryJSON",
       "FerrySQLite", "FerryHTTP",
       "FerryHTTPClient", "FerryWorld", "FerryConnector", "FerryMemoryConnector", "FerryWire",
@@ -455,7 +472,8 @@ let testTargets: [Target] = [
   tests(
     "FerryAdminTests", "AdminTests",
     [
-      "FerryAdmin", "FerryConsole", "FerryServer", "FerryModel", "FerryWire", "FerryHTTP",
+      "FerryText", "FerryAdmin", "FerryConsole", "FerryServer", "FerryModel", "FerryWire",
+      "FerryHTTP",
       "FerryJSON", "FerryWorld",
     ]),
   tests(
@@ -469,7 +487,8 @@ let testTargets: [Target] = [
   tests(
     "FerryNoticesTests", "NoticesTests",
     [
-      "FerryNotices", "FerryServer", "FerryTestKit", "Ferry", "FerryTravel", "FerryModel",
+      "FerryText", "FerryNotices", "FerryServer", "FerryTestKit", "Ferry", "FerryTravel",
+      "FerryModel",
       "FerryHTTP", "FerryJSON", "FerryWorld", "FerryCrypto",
     ]),
   tests(
@@ -478,7 +497,7 @@ let testTargets: [Target] = [
   tests(
     "FerryServerTests", "ServerTests",
     [
-      "FerryServer", "FerryCachePolicies", "FerrySQLiteStore", "FerryConformance",
+      "FerryText", "FerryServer", "FerryCachePolicies", "FerrySQLiteStore", "FerryConformance",
       "FerryStoreConformance",
       "FerryConnector", "FerryMemoryConnector", "FerryHTTP",
       "FerryWire", "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLite", "FerryCrypto",
@@ -493,13 +512,15 @@ let testTargets: [Target] = [
   tests(
     "FerryOpenIDTests", "OpenIDTests",
     [
-      "FerryOpenID", "Ferry", "FerryJSON", "FerryHTTP", "FerryHTTPClient", "FerryWorld",
+      "FerryText", "FerryOpenID", "Ferry", "FerryJSON", "FerryHTTP", "FerryHTTPClient",
+      "FerryWorld",
       "FerryCrypto",
     ]),
   tests(
     "FerryIssuersTests", "IssuersTests",
     [
-      "FerryIssuers", "FerryServer", "FerryModel", "FerryJSON", "FerryWorld", "FerryCrypto",
+      "FerryText", "FerryIssuers", "FerryServer", "FerryModel", "FerryJSON", "FerryWorld",
+      "FerryCrypto",
       "FerryCertificates",
     ]),
   tests(
@@ -581,7 +602,10 @@ var products: [Product] = [
     // The door to the company's services (Decision 0125).
     module(
       "FerryProxy", "Server/Proxy",
-      ["FerryHTTP", "FerryHTTPClient", "FerryJSON", "FerryWorld", "FerryCrypto", "FerryTrace"]),
+      [
+        "FerryText", "FerryHTTP", "FerryHTTPClient", "FerryJSON", "FerryWorld", "FerryCrypto",
+        "FerryTrace",
+      ]),
     // Named security configurations: stacks of those who know passwords (Decision 0137).
     module(
       "FerrySecurity", "Server/Security",
@@ -592,14 +616,14 @@ var products: [Product] = [
     module(
       "FerryPostgreSQLConnector", "Server/Connectors/PostgreSQL",
       // The threads of several connections (Decision 0066).
-      ["FerryConnector", "FerryModel", "FerryJSON", "FerryPostgreSQL", "FerryWorld"]),
+      ["FerryText", "FerryConnector", "FerryModel", "FerryJSON", "FerryPostgreSQL", "FerryWorld"]),
     module(
       "FerryMariaDBConnector", "Server/Connectors/MariaDB",
       ["FerryConnector", "FerryModel", "FerryJSON", "FerryMariaDB", "FerryWorld"]),
     module(
       "FerryPostgreSQLStore", "Server/PostgreSQLStore",
       [
-        "FerryServer", "FerryPostgreSQL", "FerryConnector", "FerryModel", "FerryWire",
+        "FerryText", "FerryServer", "FerryPostgreSQL", "FerryConnector", "FerryModel", "FerryWire",
         "FerryWorld", "FerryHTTP", "FerryCrypto",
       ]),
   ]
@@ -626,7 +650,8 @@ var products: [Product] = [
     module(
       "FerryConnections", "Tools/Connections",
       [
-        "FerryModel", "FerryJSON", "FerryWorld", "FerryHTTP", "FerryHTTPClient", "FerryCrypto",
+        "FerryText", "FerryModel", "FerryJSON", "FerryWorld", "FerryHTTP", "FerryHTTPClient",
+        "FerryCrypto",
         "FerryConnector", "FerryServer", "FerrySQLite", "FerrySQLConnector", "FerryPostgreSQL",
         "FerryPostgreSQLConnector", "FerryODataConnector", "FerryRESTConnector",
         "FerryMariaDB", "FerryMariaDBConnector", "FerryCachePolicies",
@@ -647,7 +672,8 @@ var products: [Product] = [
     program(
       "FerryCommand", "Sources/Tools/Programs/FerryCommand",
       [
-        "FerryConnections", "FerryConnector", "FerryApplications", "FerryPush",
+        "FerryText", "FerryConnections", "FerryConnector", "FerryCachePolicies",
+        "FerryApplications", "FerryPush",
         "FerryArguments", "FerryGenerator", "FerryModel", "FerryJSON",
         "FerryODataShell", "FerryOData", "FerryODataClient", "FerryODataReading", "FerryHTTP",
         "FerryOpenAPIReading", "FerryRESTConnector", "FerryODataFace",
@@ -752,7 +778,7 @@ var products: [Product] = [
     tests(
       "FerryWayTests", "WayTests",
       [
-        "Ferryd", "FerryCommand", "FerryDevice", "FerrySample", "Ferry", "FerryServer",
+        "FerryText", "Ferryd", "FerryCommand", "FerryDevice", "FerrySample", "Ferry", "FerryServer",
         "FerryWire", "FerryModel", "FerryJSON", "FerryWorld", "FerrySQLite", "FerrySQLConnector",
         "FerryConnector", "FerryFlights", "FerryPasswords", "FerryHTTP", "FerryHTTPClient",
         "FerryRounds", "FerryFaultVFS", "FerryCertificates", "FerryHTTPServer", "FerryCrypto",

@@ -2,6 +2,7 @@ import Ferry
 import FerryJSON
 import FerryModel
 import FerrySQLite
+import FerryText
 
 /// Performs one command after the other: `["update", "Order", "[1]", {"city": "Kiel"}]`.
 struct CommandTaker {

@@ -1,6 +1,7 @@
 import FerryHTTP
 import FerryJSON
 import FerryModel
+import FerryText
 import FerryWire
 import Foundation
 import Testing

@@ -2,6 +2,7 @@ import FerryHTTP
 import FerryModel
 import FerryServer
 import FerryTestTraits
+import FerryText
 import FerryWorld
 import Synchronization
 import Testing

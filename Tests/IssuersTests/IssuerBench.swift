@@ -1,6 +1,7 @@
 import FerryCrypto
 import FerryJSON
 import FerryServer
+import FerryText
 import FerryWorld
 import Synchronization
 
@@ -127,24 +128,24 @@ enum TestKey: Sendable {
     let algorithm = self == .rsa ? "RS256" : "ES256"
     let head = #"{"kid":"\#(kid)",\#(head ?? #""alg":"\#(algorithm)","typ":"JWT""#)}"#
     let text =
-      "\(AccessTokens.encode(Array(head.utf8))).\(AccessTokens.encode(Array(claims.text.utf8)))"
+      "\(Base64.encode(Array(head.utf8), .url)).\(Base64.encode(Array(claims.text.utf8), .url))"
     let bytes = Array(text.utf8)
     let signature: [UInt8]
     switch self {
     case .rsa: signature = try TestKey.rsaKey.get().sign(bytes, .sha256)
     case .p256: signature = TestKey.plain(try TestKey.p256Key.get().sign(bytes))
     }
-    return "\(text).\(AccessTokens.encode(signature))"
+    return "\(text).\(Base64.encode(signature, .url))"
   }
 
   /// Signed with the public key as if it were a shared secret.
   func hs256(_ claims: Claims, kid: String) throws -> String {
     let head = #"{"kid":"\#(kid)","alg":"HS256","typ":"JWT"}"#
     let text =
-      "\(AccessTokens.encode(Array(head.utf8))).\(AccessTokens.encode(Array(claims.text.utf8)))"
+      "\(Base64.encode(Array(head.utf8), .url)).\(Base64.encode(Array(claims.text.utf8), .url))"
     let key = try TestKey.rsaKey.get().publicDER
     let seal = SHA256Digest.authenticate(Array(text.utf8), key: key)
-    return "\(text).\(AccessTokens.encode(seal))"
+    return "\(text).\(Base64.encode(seal, .url))"
   }
 
   func webKey(_ kid: String) -> String {
@@ -152,13 +153,13 @@ enum TestKey: Sendable {
     case .rsa:
       // RSAPublicKey of 2,048 bits: SEQUENCE (4 bytes), INTEGER (4 bytes), 00 and the modulus.
       let der = (try? TestKey.rsaKey.get().publicDER) ?? []
-      let modulus = AccessTokens.encode(Array(der[9..<265]))
+      let modulus = Base64.encode(Array(der[9..<265]), .url)
       return #"{"kty":"RSA","use":"sig","kid":"\#(kid)","n":"\#(modulus)","e":"AQAB"}"#
     case .p256:
       let info = (try? TestKey.p256Key.get().publicKeyInfo) ?? []
       let (x, y) = (
-        AccessTokens.encode(Array(info.suffix(64).prefix(32))),
-        AccessTokens.encode(Array(info.suffix(32)))
+        Base64.encode(Array(info.suffix(64).prefix(32)), .url),
+        Base64.encode(Array(info.suffix(32)), .url)
       )
       return #"{"kty":"EC","crv":"P-256","use":"sig","kid":"\#(kid)","x":"\#(x)","y":"\#(y)"}"#
     }

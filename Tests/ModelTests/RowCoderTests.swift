@@ -79,19 +79,6 @@ struct RowCoderTests {
     #expect(throws: JSONError.self) { try RowCoder.decode(Array(text.utf8), types: [type]) }
   }
 
-  @Test("Base64 is read in its one form only")
-  func base64() {
-    var chance = Chance(seed: 7)
-    for count in 0..<200 {
-      let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &chance) }
-      #expect(Base64.decode(Base64.encode(bytes)) == bytes)
-    }
-    #expect(Base64.encode(Array("any carnal pleas".utf8)) == "YW55IGNhcm5hbCBwbGVhcw==")
-    for text in ["YQ", "YQ=", "YR==", "Y===", "====", "YW=5", "YW5\n", "YW5-"] {
-      #expect(Base64.decode(text) == nil, "\(text)")
-    }
-  }
-
   @Test("A key's text gives its values back, and equal keys have equal texts")
   func keys() {
     let entity = Entity(

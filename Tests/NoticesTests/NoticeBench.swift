@@ -6,6 +6,7 @@ import FerryModel
 import FerryNotices
 import FerryServer
 import FerryTestKit
+import FerryText
 import FerryTravel
 import FerryWorld
 import Foundation

@@ -5,6 +5,7 @@ import FerryJSON
 import FerryModel
 import FerryServer
 import FerryTestKit
+import FerryText
 import FerryTravel
 import Testing
 

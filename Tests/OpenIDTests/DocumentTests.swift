@@ -1,5 +1,6 @@
 import FerryCrypto
 import FerryHTTPClient
+import FerryText
 import FerryWorld
 import Foundation
 import Testing
@@ -95,11 +96,11 @@ struct DocumentTests {
   func challenge() {
     let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
     #expect(
-      Base64URL.encode(SHA256Digest.hash(Array(verifier.utf8)))
+      Base64.encode(SHA256Digest.hash(Array(verifier.utf8)), .url)
         == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
     for count in 0..<40 {
       let bytes = randomBytes(count)
-      #expect(Base64URL.decode(Substring(Base64URL.encode(bytes))) == bytes)
+      #expect(Base64.decode(Base64.encode(bytes, .url), .url) == bytes)
     }
   }
 

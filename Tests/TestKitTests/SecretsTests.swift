@@ -1,6 +1,7 @@
 import Ferry
 import FerryModel
 import FerrySQLite
+import FerryText
 import FerryVault
 import FerryWire
 import FerryWorld

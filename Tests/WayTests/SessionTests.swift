@@ -1,6 +1,7 @@
 import FerryModel
 import FerrySQLite
 import FerryTestTraits
+import FerryText
 import FerryWorld
 import Foundation
 import Testing
@@ -98,10 +99,10 @@ extension Way {
       let strange = try await Wires.token(other.address, "ada", device: "a")
       var parts = good.split(separator: ".").map(String.init)
       let claims =
-        AccessTokens.decode(parts[1].utf8).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        Base64.decode(parts[1].utf8, .url).map { String(decoding: $0, as: UTF8.self) } ?? ""
       #expect(claims.contains("AG-01"))
-      parts[1] = AccessTokens.encode(
-        Array(claims.replacingOccurrences(of: "AG-01", with: "AG-02").utf8))
+      parts[1] = Base64.encode(
+        Array(claims.replacingOccurrences(of: "AG-01", with: "AG-02").utf8), .url)
       let cases: [(token: String?, code: String)] = [
         (nil, "noToken"), (try expired(daemon), "expiredToken"),
         (parts.joined(separator: "."), "forgedToken"), ("nonsense", "forgedToken"),

@@ -1,4 +1,5 @@
 import FerryJSON
+import FerryText
 
 extension DraftReader {
   /// What a new object has, in the form of the attribute's type.

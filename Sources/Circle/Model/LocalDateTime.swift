@@ -1,3 +1,5 @@
+import FerryText
+
 /// A date of the calendar, without time or zone: SQL's DATE.
 public struct LocalDate: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// 0 to 9999.
@@ -42,38 +44,21 @@ public struct LocalDate: Sendable, Hashable, Comparable, CustomStringConvertible
   }
 }
 
-/// Days counted. Years begin in March here, so that the odd day is their last; an era is 400 years,
-/// which all have as many days.
+/// Days counted.
 extension LocalDate {
-  private static let daysOfEra: Int64 = 146_097
-  /// From 1 March of the year 0.
-  private static let daysTo1970: Int64 = 719_468
   /// From the first day of the year 0 to the last of the year 9999.
   private static let counted: ClosedRange<Int64> = -719_528...2_932_896
 
   /// Days from 1 January 1970 to this one; before it negative.
   package var daysSince1970: Int64 {
-    let (early, month) = (Int64(month > 2 ? 0 : 1), Int64((month + 9) % 12))
-    // One era later, so that January of the year 0 counts up too.
-    let year = Int64(year) - early + 400
-    return year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + Int64(day) - 1
-      - LocalDate.daysTo1970 - LocalDate.daysOfEra
+    CivilDay.number(year: Int64(year), month: Int64(month), day: Int64(day))
   }
 
   /// Nil outside of the years 0 to 9999.
   package init?(daysSince1970 days: Int64) {
     guard LocalDate.counted.contains(days) else { return nil }
-    let (era, dayOfEra) = (days + LocalDate.daysTo1970 + LocalDate.daysOfEra)
-      .quotientAndRemainder(dividingBy: LocalDate.daysOfEra)
-    let yearOfEra =
-      (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let month = (5 * dayOfYear + 2) / 153
-    let isNextYear = month >= 10
-    self.init(
-      year: Int(yearOfEra + (era - 1) * 400) + (isNextYear ? 1 : 0),
-      month: Int(isNextYear ? month - 9 : month + 3),
-      day: Int(dayOfYear - (153 * month + 2) / 5 + 1))
+    let found = CivilDay(number: days)
+    self.init(year: Int(found.year), month: Int(found.month), day: Int(found.day))
   }
 }
 

@@ -34,7 +34,7 @@ extension ModelCheck {
         relationship.place, "\(problem), and it decides who gets \(entity.shownName)",
         cure: "Give the partition of \(entity.shownName) columns of its own, or give both entities "
           + "one \"connection\".")
-    } else if !target.isForEveryone || target.window != nil, relationship.anyTarget == nil {
+    } else if !target.isWholeForEveryone, relationship.anyTarget == nil {
       findings.error(
         relationship.place,
         "\(problem), where nobody can check that a user refers to a \(target.shownName) of their own",

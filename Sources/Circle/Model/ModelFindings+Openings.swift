@@ -75,13 +75,12 @@ extension ModelFindings {
       guard let place = relationship.anyTarget, let name = relationship.name?.content,
         let target = relationship.target.flatMap({ draft.entity(named: $0.content) })
       else { continue }
-      let isForEveryone = target.isForEveryone && target.window == nil
       if case .through(let rule) = entity.partition, rule.content == name {
         warning(
           place,
           "\(entity.shownName).\(name) decides the partition: \"anyTarget\" does nothing",
           cure: "Remove \"anyTarget\".")
-      } else if isForEveryone {
+      } else if target.isWholeForEveryone {
         warning(
           place,
           "every user has all objects that \(entity.shownName).\(name) leads to: \"anyTarget\" "
@@ -103,6 +102,9 @@ extension DraftEntity {
   var isForEveryone: Bool {
     partition == nil && !roles.contains { $0.permission == .read }
   }
+
+  /// The same, and no window of days leaves some of its objects out.
+  var isWholeForEveryone: Bool { isForEveryone && window == nil }
 
   /// Whether some users cannot get some of its objects, whatever they ask for.
   fileprivate var hasLimitingPartition: Bool {

@@ -1,4 +1,5 @@
 import FerryJSON
+import FerryText
 
 extension AttributeValue {
   /// The value as people write it in settings and claims: no quotes, bytes in Base64; null is empty.

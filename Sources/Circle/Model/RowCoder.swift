@@ -1,4 +1,5 @@
 import FerryJSON
+import FerryText
 
 /// The one form in which a row travels, is cached and is hashed: a JSON array of its values in the
 /// order of the entity's attributes.
@@ -106,61 +107,5 @@ extension JSONScanner {
     case "-INF": return -.infinity
     default: throw failure("a number was expected")
     }
-  }
-}
-
-/// RFC 4648 Base64 with padding.
-public enum Base64 {
-  private static let alphabet: [UInt8] = Array(
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-  private static let values: [UInt8] = {
-    var table = [UInt8](repeating: 0xFF, count: 256)
-    for (value, letter) in alphabet.enumerated() { table[Int(letter)] = UInt8(value) }
-    return table
-  }()
-
-  public static func encode(_ bytes: [UInt8]) -> String {
-    var text: [UInt8] = []
-    text.reserveCapacity((bytes.count + 2) / 3 * 4)
-    var index = 0
-    while index < bytes.count {
-      let left = bytes.count - index
-      let group =
-        UInt32(bytes[index]) << 16
-        | (left > 1 ? UInt32(bytes[index + 1]) << 8 : 0)
-        | (left > 2 ? UInt32(bytes[index + 2]) : 0)
-      text.append(alphabet[Int(group >> 18)])
-      text.append(alphabet[Int(group >> 12 & 63)])
-      text.append(left > 1 ? alphabet[Int(group >> 6 & 63)] : UInt8(ascii: "="))
-      text.append(left > 2 ? alphabet[Int(group & 63)] : UInt8(ascii: "="))
-      index += 3
-    }
-    return String(decoding: text, as: UTF8.self)
-  }
-
-  /// Nil when the text is not Base64 in its one canonical form.
-  public static func decode(_ text: String) -> [UInt8]? {
-    let letters = Array(text.utf8)
-    guard letters.count % 4 == 0 else { return nil }
-    let padding = letters.suffix(2).filter { $0 == UInt8(ascii: "=") }.count
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(letters.count / 4 * 3)
-    var group: UInt32 = 0
-    for (index, letter) in letters.dropLast(padding).enumerated() {
-      let value = values[Int(letter)]
-      guard value != 0xFF else { return nil }
-      group = group << 6 | UInt32(value)
-      if index % 4 == 3 {
-        bytes += [UInt8(truncatingIfNeeded: group >> 16), UInt8(truncatingIfNeeded: group >> 8)]
-        bytes.append(UInt8(truncatingIfNeeded: group))
-        group = 0
-      }
-    }
-    if padding == 1 {
-      bytes += [UInt8(truncatingIfNeeded: group >> 10), UInt8(truncatingIfNeeded: group >> 2)]
-    } else if padding == 2 {
-      bytes.append(UInt8(truncatingIfNeeded: group >> 4))
-    }
-    return encode(bytes) == text ? bytes : nil
   }
 }

@@ -1,6 +1,7 @@
 import FerryCrypto
 import FerryHTTP
 import FerryModel
+import FerryText
 
 /// One login by page: the address to show, and what its answer must have. It touches nothing.
 ///
@@ -20,10 +21,10 @@ struct AuthorizationRequest {
   ) {
     self.provider = provider
     self.redirect = redirect
-    verifier = Base64URL.encode(random(32))
-    state = Base64URL.encode(random(16))
-    nonce = Base64URL.encode(random(16))
-    let challenge = Base64URL.encode(SHA256Digest.hash(Array(verifier.utf8)))
+    verifier = Base64.encode(random(32), .url)
+    state = Base64.encode(random(16), .url)
+    nonce = Base64.encode(random(16), .url)
+    let challenge = Base64.encode(SHA256Digest.hash(Array(verifier.utf8)), .url)
     var fields = [
       ("response_type", "code"), ("client_id", app.clientID), ("redirect_uri", redirect),
       ("scope", app.scopes.joined(separator: " ")), ("state", state), ("nonce", nonce),
@@ -92,35 +93,6 @@ struct AuthorizationRequest {
         .refused, "the issuer refused (\(words))",
         hint: "Check the app's registration at the issuer.")
     }
-  }
-}
-
-/// Base64 in the form of addresses, without padding (RFC 4648, 5).
-enum Base64URL {
-  static func encode(_ bytes: [UInt8]) -> String {
-    String(
-      decoding: Base64.encode(bytes).utf8.compactMap { byte -> UInt8? in
-        switch byte {
-        case UInt8(ascii: "="): nil
-        case UInt8(ascii: "+"): UInt8(ascii: "-")
-        case UInt8(ascii: "/"): UInt8(ascii: "_")
-        default: byte
-        }
-      }, as: UTF8.self)
-  }
-
-  static func decode(_ text: Substring) -> [UInt8]? {
-    var bytes: [UInt8] = []
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="): return nil
-      case UInt8(ascii: "-"): bytes.append(UInt8(ascii: "+"))
-      case UInt8(ascii: "_"): bytes.append(UInt8(ascii: "/"))
-      default: bytes.append(byte)
-      }
-    }
-    while bytes.count % 4 != 0 { bytes.append(UInt8(ascii: "=")) }
-    return Base64.decode(String(decoding: bytes, as: UTF8.self))
   }
 }
 

@@ -1,6 +1,7 @@
 import FerryHTTP
 import FerryHTTPClient
 import FerryJSON
+import FerryText
 import FerryWorld
 
 /// What the issuer gives for a code or a refresh token.
@@ -65,7 +66,7 @@ enum IdentityToken {
     _ text: String, _ provider: OpenIDProvider, _ app: OpenIDApp, nonce: String?, now: Timestamp
   ) throws(OpenIDError) -> Timestamp {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-    guard parts.count == 3, let bytes = Base64URL.decode(parts[1]),
+    guard parts.count == 3, let bytes = Base64.decode(parts[1], .url),
       let claims = try? JSONNode.parse(bytes, nodeLimit: 10_000)
     else { throw OpenIDError.badDocument("the issuer gave an identity token that cannot be read") }
     guard let issuer = claims["iss"]?.string, OpenIDProvider.isSame(issuer, provider.issuer) else {

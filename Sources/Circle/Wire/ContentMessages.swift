@@ -1,6 +1,7 @@
 import FerryCrypto
 import FerryJSON
 import FerryModel
+import FerryText
 
 /// How far the server has a content, as it answers each piece.
 public struct ContentProgress: Sendable, Equatable {

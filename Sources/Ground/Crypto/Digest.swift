@@ -1,3 +1,5 @@
+import FerryText
+
 #if canImport(CryptoKit)
   import CryptoKit
 #else
@@ -113,18 +115,4 @@ public func equalInConstantTime(_ left: [UInt8], _ right: [UInt8]) -> Bool {
 }
 
 /// Lower-case hexadecimal digits.
-@inlinable
-public func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-  var text: [UInt8] = []
-  text.reserveCapacity(2 * bytes.underestimatedCount)
-  for byte in bytes {
-    text.append(hexadecimalDigit(byte >> 4))
-    text.append(hexadecimalDigit(byte & 15))
-  }
-  return String(decoding: text, as: UTF8.self)
-}
-
-@inlinable
-func hexadecimalDigit(_ half: UInt8) -> UInt8 {
-  half < 10 ? UInt8(ascii: "0") + half : UInt8(ascii: "a") - 10 + half
-}
+public func hexadecimal(_ bytes: some Sequence<UInt8>) -> String { Hexadecimal.encode(bytes) }

@@ -1,3 +1,5 @@
+import FerryText
+
 /// Dates as headers write them (RFC 9110, 5.6.7), as seconds since 1970.
 public enum HTTPDate {
   /// The date in any of the three forms, or as cookies of old write it; nil for what is none.
@@ -23,20 +25,11 @@ public enum HTTPDate {
     guard let day, (1...31).contains(day), let month, var year, let clock else { return nil }
     if year < 70 { year += 2000 } else if year < 100 { year += 1900 }
     guard (1601...9999).contains(year) else { return nil }
-    return days(year, month, day) * 86_400 + clock[0] * 3600 + clock[1] * 60 + clock[2]
+    let days = Int(CivilDay.number(year: Int64(year), month: Int64(month), day: Int64(day)))
+    return days * 86_400 + clock[0] * 3600 + clock[1] * 60 + clock[2]
   }
 
   private static let months = [
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
   ]
-
-  /// Days from 1970-01-01 in the Gregorian calendar; years begin in March, so that the leap day
-  /// comes last.
-  private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
-    let own = month <= 2 ? year - 1 : year
-    let era = own / 400
-    let ofEra = own - era * 400
-    let ofYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-    return era * 146_097 + ofEra * 365 + ofEra / 4 - ofEra / 100 + ofYear - 719_468
-  }
 }

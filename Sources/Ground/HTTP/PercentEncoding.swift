@@ -1,3 +1,5 @@
+import FerryText
+
 /// Bytes written as `%41` in addresses (RFC 3986, 2.1).
 public enum PercentEncoding {
   /// The text with every byte encoded that is neither unreserved nor in `keeping`.
@@ -12,7 +14,8 @@ public enum PercentEncoding {
       if isUnreserved(byte) || kept.contains(byte) {
         bytes.append(byte)
       } else {
-        bytes += [UInt8(ascii: "%"), digit(byte >> 4), digit(byte & 15)]
+        bytes.append(UInt8(ascii: "%"))
+        bytes += Hexadecimal.digits(CollectionOfOne(byte), isUppercase: true)
       }
     }
     return String(decoding: bytes, as: UTF8.self)
@@ -27,9 +30,9 @@ public enum PercentEncoding {
     var rest = text.makeIterator()
     while let byte = rest.next() {
       if byte == UInt8(ascii: "%") {
-        guard let high = rest.next().flatMap(value), let low = rest.next().flatMap(value) else {
-          return nil
-        }
+        guard let high = rest.next().flatMap(Hexadecimal.value),
+          let low = rest.next().flatMap(Hexadecimal.value)
+        else { return nil }
         bytes.append(high << 4 | low)
       } else {
         bytes.append(plusIsBlank && byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
@@ -42,17 +45,6 @@ public enum PercentEncoding {
     switch byte {
     case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
     default: "-._~".utf8.contains(byte)
-    }
-  }
-
-  private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
-
-  private static func value(_ digit: UInt8) -> UInt8? {
-    switch digit {
-    case 0x30...0x39: digit - 0x30
-    case 0x41...0x46: digit - 0x41 + 10
-    case 0x61...0x66: digit - 0x61 + 10
-    default: nil
     }
   }
 }

@@ -1,4 +1,5 @@
 import FerryCrypto
+import FerryText
 
 /// What a server's certificate says of itself, for people who decide about it.
 public struct ServerCertificate: Sendable, Equatable {
@@ -39,8 +40,9 @@ public struct ServerCertificate: Sendable, Equatable {
     self.issuer = Self.name(issuer.content)
     validFrom = from
     validUntil = until
-    fingerprint = SHA256Digest.hash(der).map(Self.hexadecimal).joined(separator: ":")
-    publicKeyPin = "sha256//" + Self.base64(SHA256Digest.hash(Array(key.whole)))
+    fingerprint = SHA256Digest.hash(der)
+      .map { Hexadecimal.encode(CollectionOfOne($0), isUppercase: true) }.joined(separator: ":")
+    publicKeyPin = "sha256//" + Base64.encode(SHA256Digest.hash(Array(key.whole)))
   }
 
   private static func date(_ item: DERReader.Item) -> String? {
@@ -65,7 +67,8 @@ public struct ServerCertificate: Sendable, Equatable {
       var pairs = DERReader(set.content)
       while var pair = pairs.enter(0x30) {
         guard let type = pair.next(), let value = pair.next() else { break }
-        let key = names[Array(type.content)] ?? "OID." + type.content.map(hexadecimal).joined()
+        let key =
+          names[Array(type.content)] ?? "OID.\(Hexadecimal.encode(type.content, isUppercase: true))"
         let text = String(decoding: value.content, as: UTF8.self).filter { $0 >= " " }
         parts.append("\(key)=\(text)")
       }
@@ -77,25 +80,6 @@ public struct ServerCertificate: Sendable, Equatable {
     [0x55, 4, 3]: "CN", [0x55, 4, 6]: "C", [0x55, 4, 7]: "L", [0x55, 4, 8]: "ST",
     [0x55, 4, 10]: "O", [0x55, 4, 11]: "OU",
   ]
-
-  private static func hexadecimal(_ byte: UInt8) -> String {
-    let text = String(byte, radix: 16, uppercase: true)
-    return text.utf8.count < 2 ? "0" + text : text
-  }
-
-  private static func base64(_ bytes: [UInt8]) -> String {
-    let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
-    var text = ""
-    for start in stride(from: 0, to: bytes.count, by: 3) {
-      let group = bytes[start..<min(start + 3, bytes.count)]
-      var bits = group.reduce(0) { $0 << 8 | Int($1) }
-      bits <<= 8 * (3 - group.count)
-      for place in 0..<4 {
-        text.append(place <= group.count ? letters[bits >> (18 - 6 * place) & 63] : "=")
-      }
-    }
-    return text
-  }
 }
 
 /// Walks through the items of DER (X.690).

@@ -1,4 +1,5 @@
 import FerryCrypto
+import FerryText
 import Foundation
 
 /// The content of an X.509 certificate, read from its DER; signature and dates are not checked.
@@ -185,12 +186,7 @@ public struct X509Certificate: Sendable, Equatable {
     else {
       throw CertificateError(.damaged, "a date in the certificate has an impossible day or hour")
     }
-    // Days of the civil calendar, counted from March so that the leap day is the last.
-    let shifted = month <= 2 ? year - 1 : year
-    let era = shifted / 400
-    let yearOfEra = shifted - era * 400
-    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-    let days = era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-    return (days - 719_468) * 86_400 + hour * 3_600 + minute * 60 + second
+    return CivilDay.number(year: year, month: month, day: day) * 86_400 + hour * 3_600 + minute * 60
+      + second
   }
 }

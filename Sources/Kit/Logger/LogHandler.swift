@@ -1,3 +1,5 @@
+import FerryText
+
 /// Decides, besides the level, which records are kept. Called on the thread that logs.
 public protocol LogFilter: Sendable {
   /// Whether the record is kept and given to the handlers.
@@ -54,19 +56,9 @@ public struct TextLogFormatter: LogFormatter {
   private func date(_ milliseconds: Int64) -> String {
     let day = Int64((Double(milliseconds) / 86_400_000).rounded(.down))
     let rest = milliseconds - day * 86_400_000
-    // Days of the civil calendar, counted from March so that the leap day is the last.
-    let shifted = day + 719_468
-    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-    let dayOfEra = shifted - era * 146_097
-    let yearOfEra =
-      (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let shiftedMonth = (5 * dayOfYear + 2) / 153
-    let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-    let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-    let monthDay = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+    let date = CivilDay(number: day)
     let clock = [rest / 3_600_000, rest / 60_000 % 60, rest / 1_000 % 60].map { padded($0, 2) }
-    return padded(year, 4) + "-" + padded(month, 2) + "-" + padded(monthDay, 2) + " "
+    return padded(date.year, 4) + "-" + padded(date.month, 2) + "-" + padded(date.day, 2) + " "
       + clock.joined(separator: ":") + "." + padded(rest % 1_000, 3)
   }
 

@@ -1,3 +1,4 @@
+import FerryText
 import FerryWorld
 
 /// The ids in a request that let all servers trace it under one id.
@@ -41,7 +42,7 @@ public struct Passport: Sendable, Equatable {
   }
 
   /// The value of the header `SAP-PASSPORT`, 460 digits.
-  public var header: String { traceHexadecimal(bytes, isUppercase: true) }
+  public var header: String { Hexadecimal.encode(bytes, isUppercase: true) }
 
   /// The value of the header `X-CorrelationID`.
   public var correlationID: String { transactionID.hexadecimal }
@@ -62,7 +63,7 @@ public struct Passport: Sendable, Equatable {
     // The type of an HTTP request.
     bytes += [0, 11]
     append(componentName, 32, &bytes)
-    bytes += traceHexadecimal(transactionID.bytes, isUppercase: true).utf8
+    bytes += Hexadecimal.encode(transactionID.bytes, isUppercase: true).utf8
     // No client, and a component of no known kind.
     bytes += [0, 0, 0, 0, 0]
     bytes += rootID.bytes
@@ -89,7 +90,7 @@ public struct Passport: Sendable, Equatable {
 
   /// Reads the header of a request. Throws `.invalidPassport`.
   public init(header: String) throws(TraceError) {
-    guard let bytes = traceBytes(header), bytes.count == Self.sizeBytes else {
+    guard let bytes = Hexadecimal.decode(header), bytes.count == Self.sizeBytes else {
       throw TraceError(.invalidPassport, "a passport must have 460 hexadecimal digits")
     }
     guard bytes.starts(with: Self.eyeCatcher), Array(bytes.suffix(4)) == Self.eyeCatcher,

@@ -1,3 +1,4 @@
+import FerryText
 import FerryWorld
 import Synchronization
 
@@ -50,7 +51,7 @@ public final class TraceController: Sendable {
   }
 
   /// The flags as four hexadecimal digits.
-  public var traceFlagsText: String { traceHexadecimal(traceFlags) }
+  public var traceFlagsText: String { Hexadecimal.encode(traceFlags) }
 
   /// Sets the two bytes of trace flags for later requests; nil restores the flags of the level.
   public func setTraceFlags(_ flags: (UInt8, UInt8)?) {
@@ -280,7 +281,7 @@ public final class TraceController: Sendable {
   private func newSpan() -> String {
     var bytes = chance.bytes(8)
     bytes[7] |= 1
-    return traceHexadecimal(bytes)
+    return Hexadecimal.encode(bytes)
   }
 }
 

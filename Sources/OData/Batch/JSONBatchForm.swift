@@ -1,5 +1,6 @@
 import FerryJSON
 import FerryOData
+import FerryText
 
 /// Writes a JSON batch of V4.01; the body is the last member of each part.
 struct JSONBatchForm: BatchForm {
@@ -93,7 +94,7 @@ struct JSONBatchForm: BatchForm {
     case .binary:
       held += bytes
       let count = held.count / 3 * 3
-      output += Array(Base64.text(Array(held[..<count]), urlSafe: true).utf8)
+      output += Array(Base64.encode(Array(held[..<count]), .url).utf8)
       held.removeFirst(count)
     }
   }
@@ -142,7 +143,7 @@ struct JSONBatchForm: BatchForm {
       switch form {
       case .json: guard pass.finish() else { throw noJSON }
       case .text: try text([], isLast: true)
-      case .binary: output += Array(Base64.text(held, urlSafe: true).utf8)
+      case .binary: output += Array(Base64.encode(held, .url).utf8)
       }
       if form != .json { output.append(0x22) }
     }

@@ -1,4 +1,5 @@
 import FerryOData
+import FerryText
 
 /// How a JSON batch carries the body of a part (OData JSON Format 4.01, 19.1).
 enum JSONBodyForm: Equatable {
@@ -106,6 +107,6 @@ struct JSONBodyReading {
     let part = Array(letters[..<count])
     letters.removeFirst(count)
     if !isLast, part.contains(0x3D) { return nil }
-    return part.withUnsafeBufferPointer { Base64.bytes($0) }
+    return part.withUnsafeBufferPointer { Base64.decodeLeniently($0) }
   }
 }

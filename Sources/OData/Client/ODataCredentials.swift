@@ -1,5 +1,6 @@
 import FerryHTTP
 import FerryOData
+import FerryText
 
 /// How a user signs in to a service.
 public enum ODataCredentials: Sendable, Equatable {
@@ -20,7 +21,7 @@ public enum ODataCredentials: Sendable, Equatable {
   /// The value of `Authorization`; nil for a cookie.
   var header: String? {
     switch self {
-    case .basic(let user, let password): "Basic " + Base64.text(Array("\(user):\(password)".utf8))
+    case .basic(let user, let password): "Basic " + Base64.encode(Array("\(user):\(password)".utf8))
     case .bearer(let token): "Bearer \(token)"
     case .cookie: nil
     case .other(let scheme, let value): "\(scheme) \(value)"

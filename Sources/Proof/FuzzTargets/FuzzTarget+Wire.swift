@@ -3,6 +3,7 @@ import FerryHTTP
 import FerryJSON
 import FerryModel
 import FerryServer
+import FerryText
 import FerryWire
 import FerryWorld
 
@@ -81,9 +82,9 @@ extension FuzzTarget {
         return "a token that nobody signed is taken"
       }
       let text =
-        "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9." + AccessTokens.encode(bytes)
+        "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9." + Base64.encode(bytes, .url)
       let seal = SHA256Digest.authenticate(Array(text.utf8), key: key)
-      let signed = "\(text).\(AccessTokens.encode(seal))"
+      let signed = "\(text).\(Base64.encode(seal, .url))"
       let identity = try? judge.verify(signed, now: now)
       if let identity, identity.expires <= now {
         return "a token whose time is over is taken"

@@ -2,6 +2,7 @@ import FerryCrypto
 import FerryJSON
 import FerryOData
 import FerryPush
+import FerryText
 import FerryWorld
 
 /// How an application's devices are woken, and what is sent to those that listen.
@@ -40,7 +41,7 @@ extension ApplicationsFile {
     static func der(_ text: String) -> [UInt8]? {
       let lines = text.split(whereSeparator: \.isNewline)
         .map { String($0) }.filter { !$0.hasPrefix("-----") }
-      return Array(lines.joined().utf8).withUnsafeBufferPointer { Base64.bytes($0) }
+      return Array(lines.joined().utf8).withUnsafeBufferPointer { Base64.decodeLeniently($0) }
     }
   }
 

@@ -2,6 +2,7 @@ import FerryHTTP
 import FerryOData
 import FerryRegistration
 import FerryServer
+import FerryText
 
 /// Why a request is not answered as it was asked.
 struct ApplicationsRefusal: Error {
@@ -52,7 +53,7 @@ struct ApplicationsRefusal: Error {
     response.headers["Cache-Control"] = "no-store"
     if let captcha {
       response.headers["X-SUP-CAPTCHA-ID"] = captcha.id
-      response.headers["X-SUP-CAPTCHA-IMAGE"] = Base64.text(captcha.picture)
+      response.headers["X-SUP-CAPTCHA-IMAGE"] = Base64.encode(captcha.picture)
     }
     if status == 401 {
       response.headers["WWW-Authenticate"] = "Basic realm=\"Ferry\", charset=\"UTF-8\""

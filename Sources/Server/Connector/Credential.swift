@@ -1,4 +1,5 @@
 import FerryModel
+import FerryText
 import FerryWorld
 
 /// What a request carries so that the business system knows who asks.

@@ -2,6 +2,7 @@ import FerryCrypto
 import FerryJSON
 import FerryModel
 import FerryServer
+import FerryText
 
 /// The keys of an issuer (RFC 7517). Keys of kinds that are not used are left out.
 struct KeySet: Sendable {
@@ -49,7 +50,7 @@ struct KeySet: Sendable {
   private static func key(_ node: JSONNode) -> WebKey? {
     if let use = node["use"]?.string, use != "sig" { return nil }
     func bytes(_ name: String) -> [UInt8]? {
-      node[name]?.string.flatMap { AccessTokens.decode($0.utf8) }
+      node[name]?.string.flatMap { Base64.decode($0.utf8, .url) }
     }
     let algorithm = node["alg"]?.string
     switch node["kty"]?.string {

@@ -2,6 +2,7 @@ import FerryCrypto
 import FerryJSON
 import FerryModel
 import FerryServer
+import FerryText
 
 /// A JSON Web Token in its three parts, as they were sent: nothing in it is believed yet.
 package struct SignedToken: Sendable {
@@ -40,7 +41,7 @@ package struct SignedToken: Sendable {
         .algorithm, "the token is signed with \(SignedToken.short(name)), which is not accepted",
         hint: "Let the issuer sign with RS256 or ES256.")
     }
-    guard let payload = SignedToken.object(parts[1]), let signature = AccessTokens.decode(parts[2])
+    guard let payload = SignedToken.object(parts[1]), let signature = Base64.decode(parts[2], .url)
     else { throw SignedToken.none }
     self.algorithm = algorithm
     self.payload = payload
@@ -75,7 +76,7 @@ package struct SignedToken: Sendable {
 
   /// An object whose names are all different: two readers of a doubled name may see two values.
   private static func object(_ part: some Collection<UInt8>) -> JSONNode? {
-    guard let bytes = AccessTokens.decode(part), let node = try? JSONNode.parse(bytes),
+    guard let bytes = Base64.decode(part, .url), let node = try? JSONNode.parse(bytes),
       let members = node.object
     else { return nil }
     let names = Set(members.map { ExactText($0.key) })

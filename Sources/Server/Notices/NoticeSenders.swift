@@ -2,6 +2,7 @@ import FerryCrypto
 import FerryHTTP
 import FerryJSON
 import FerryModel
+import FerryText
 import FerryWorld
 
 /// Why the file of senders cannot be used.

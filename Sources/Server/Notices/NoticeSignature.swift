@@ -1,6 +1,7 @@
 import FerryCrypto
 import FerryHTTP
 import FerryModel
+import FerryText
 
 /// Looks at the signature of a body: `X-Hub-Signature-256`, or the headers of Standard Webhooks.
 enum NoticeSignature {
@@ -23,7 +24,7 @@ enum NoticeSignature {
     _ request: HTTPRequest, _ body: [UInt8], _ senders: [NoticeSenders.Sender], now: Int64
   ) -> Finding {
     if let given = request.headers["X-Hub-Signature-256"] {
-      guard given.hasPrefix("sha256="), let wanted = bytes(hex: String(given.dropFirst(7))) else {
+      guard given.hasPrefix("sha256="), let wanted = Hexadecimal.decode(given.dropFirst(7)) else {
         return .bad("the signature is not sha256= with 64 hexadecimal digits")
       }
       let found = senders.first { sender in
@@ -48,17 +49,5 @@ enum NoticeSignature {
       return signatures.contains { equalInConstantTime($0, own) }
     }
     return found.map { .good($0, id: id) } ?? .bad("the signature is of no sender of this package")
-  }
-
-  private static func bytes(hex: String) -> [UInt8]? {
-    let digits = hex.utf8.compactMap { digit -> UInt8? in
-      switch digit {
-      case 0x30...0x39: digit - 0x30
-      case 0x41...0x46, 0x61...0x66: (digit | 0x20) - 0x57
-      default: nil
-      }
-    }
-    guard digits.count == 64, hex.utf8.count == 64 else { return nil }
-    return stride(from: 0, to: 64, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
   }
 }

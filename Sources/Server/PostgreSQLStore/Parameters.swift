@@ -1,5 +1,6 @@
 import FerryModel
 import FerryPostgreSQL
+import FerryText
 
 extension PostgreSQLValue {
   static func integer(_ number: Int64) -> PostgreSQLValue { .text(String(number)) }
@@ -33,7 +34,7 @@ extension PostgreSQLValue {
   }
   static func blobs(_ blobs: [[UInt8]?]) -> PostgreSQLValue {
     var array = ArrayText()
-    for blob in blobs { array.add(blob.map { Array("\\x".utf8) + hexadecimalDigits($0) }) }
+    for blob in blobs { array.add(blob.map { Array("\\x".utf8) + Hexadecimal.digits($0) }) }
     return array.value
   }
 }
@@ -92,18 +93,6 @@ enum KeptText {
     }
     return String(decoding: bytes, as: UTF8.self)
   }
-}
-
-private let digits: [UInt8] = Array("0123456789abcdef".utf8)
-
-private func hexadecimalDigits(_ bytes: [UInt8]) -> [UInt8] {
-  var text: [UInt8] = []
-  text.reserveCapacity(bytes.count * 2)
-  for byte in bytes {
-    text.append(digits[Int(byte >> 4)])
-    text.append(digits[Int(byte & 15)])
-  }
-  return text
 }
 
 extension PostgreSQLRows {

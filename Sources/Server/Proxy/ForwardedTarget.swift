@@ -1,4 +1,5 @@
 import FerryHTTP
+import FerryText
 
 /// What of a request's target goes on, once nothing in it can mean something else to the service.
 struct ForwardedTarget: Equatable {
@@ -88,8 +89,10 @@ struct ForwardedTarget: Equatable {
     var index = 0
     while index < bytes.count {
       if bytes[index] == UInt8(ascii: "%") {
-        if index + 2 < bytes.count, let byte = hexadecimal(bytes[index + 1], bytes[index + 2]) {
-          decoded.append(byte)
+        if index + 2 < bytes.count, let high = Hexadecimal.value(bytes[index + 1]),
+          let low = Hexadecimal.value(bytes[index + 2])
+        {
+          decoded.append(high << 4 | low)
           index += 3
           continue
         }
@@ -99,18 +102,5 @@ struct ForwardedTarget: Equatable {
       index += 1
     }
     return decoded
-  }
-
-  private static func hexadecimal(_ high: UInt8, _ low: UInt8) -> UInt8? {
-    func value(_ digit: UInt8) -> UInt8? {
-      switch digit {
-      case 0x30...0x39: digit - 0x30
-      case 0x41...0x46: digit - 0x41 + 10
-      case 0x61...0x66: digit - 0x61 + 10
-      default: nil
-      }
-    }
-    guard let high = value(high), let low = value(low) else { return nil }
-    return high << 4 | low
   }
 }

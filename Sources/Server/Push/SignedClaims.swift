@@ -1,25 +1,15 @@
 import FerryCrypto
 import FerryJSON
+import FerryText
 
 /// JSON web tokens as push services want them (RFC 7515).
 enum SignedClaims {
-  static func base64(_ bytes: [UInt8]) -> String {
-    let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-    var text: [UInt8] = []
-    for start in stride(from: 0, to: bytes.count, by: 3) {
-      let part = bytes[start..<min(start + 3, bytes.count)]
-      let number = part.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - part.count))
-      for place in 0...part.count { text.append(letters[number >> (18 - 6 * place) & 0x3F]) }
-    }
-    return String(decoding: text, as: UTF8.self)
-  }
-
   /// `header` and `claims` are objects of JSON.
   static func token(
     header: [UInt8], claims: [UInt8], sign: ([UInt8]) throws(CryptoError) -> [UInt8]
   ) throws(CryptoError) -> String {
-    let signed = "\(base64(header)).\(base64(claims))"
-    return "\(signed).\(base64(try sign(Array(signed.utf8))))"
+    let signed = "\(Base64.encode(header, .url)).\(Base64.encode(claims, .url))"
+    return "\(signed).\(Base64.encode(try sign(Array(signed.utf8)), .url))"
   }
 
   static func object(_ write: (inout JSONWriter) -> Void) -> [UInt8] {

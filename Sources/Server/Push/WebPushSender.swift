@@ -2,6 +2,7 @@ import FerryCrypto
 import FerryHTTP
 import FerryHTTPClient
 import FerryJSON
+import FerryText
 import FerryWorld
 
 /// The push service of a browser (RFC 8030), with a token of VAPID (RFC 8292). The message is
@@ -23,7 +24,7 @@ package final class WebPushSender: PushSender {
     }
 
     /// `applicationServerKey` of the browser: the public key in base64url.
-    package var publicKey: String { SignedClaims.base64(key.point) }
+    package var publicKey: String { Base64.encode(key.point, .url) }
   }
 
   /// The push services of the browsers: Chrome, Firefox, Edge, Safari.
@@ -90,7 +91,7 @@ package final class WebPushSender: PushSender {
     if let collapse = message.collapse {
       // At most 32 characters of base64url (RFC 8030, 5.4); names that are longer become a digest.
       let digest = SHA256Digest.hash(Array(collapse.utf8))
-      request.headers["Topic"] = SignedClaims.base64(Array(digest.prefix(24)))
+      request.headers["Topic"] = Base64.encode(Array(digest.prefix(24)), .url)
     }
     request.body = body
     do throws(TransportError) {

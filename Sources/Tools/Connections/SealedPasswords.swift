@@ -1,6 +1,7 @@
 import FerryConnector
 import FerryCrypto
 import FerryJSON
+import FerryText
 import Foundation
 
 /// The passwords of users at a service, each sealed under one key. The file belongs to its owner alone;
@@ -31,14 +32,14 @@ package struct SealedPasswords: Sendable {
     }
     return members.compactMap { member in
       guard let user = member.value["user"]?.string,
-        let sealed = member.value["sealed"]?.string.flatMap(Hexadecimal.bytes)
+        let sealed = member.value["sealed"]?.string.flatMap({ Hexadecimal.decode($0) })
       else { return nil }
       return (member.key, Entry(user: user, sealed: sealed))
     }
   }
 
   private func sealingKey() throws(ConnectionsError) -> SealingKey {
-    guard let bytes = Hexadecimal.bytes(try key.read()),
+    guard let bytes = Hexadecimal.decode(try key.read()),
       let key = try? SealingKey(bytes)
     else {
       throw ConnectionsError(
@@ -88,7 +89,7 @@ package struct SealedPasswords: Sendable {
       writer.key(user)
       writer.beginObject()
       writer.field("user", entry.user)
-      writer.field("sealed", Hexadecimal.text(entry.sealed))
+      writer.field("sealed", Hexadecimal.encode(entry.sealed))
       writer.endObject()
     }
     writer.endObject()
@@ -114,26 +115,5 @@ extension SealedPasswords: UserCredentials {
     } catch {
       throw ConnectorError(error.message, hint: error.hint, isTransient: true)
     }
-  }
-}
-
-/// Bytes as digits.
-enum Hexadecimal {
-  static func text(_ bytes: [UInt8]) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(
-      decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-  }
-
-  static func bytes(_ text: String) -> [UInt8]? {
-    let digits = Array(text.utf8)
-    guard digits.count.isMultiple(of: 2) else { return nil }
-    var bytes: [UInt8] = []
-    for place in stride(from: 0, to: digits.count, by: 2) {
-      guard let byte = UInt8(String(decoding: digits[place..<place + 2], as: UTF8.self), radix: 16)
-      else { return nil }
-      bytes.append(byte)
-    }
-    return bytes
   }
 }

@@ -1,5 +1,6 @@
 import FerryCrypto
 import FerryJSON
+import FerryText
 import FerryWorld
 import Foundation
 
@@ -90,23 +91,18 @@ struct TokenSigner: Sendable {
     for (name, value) in claims { payload.field(name, value) }
     payload.field("iat", now.milliseconds / 1_000)
     payload.field("exp", now.advanced(by: TokenSigner.lifetime).milliseconds / 1_000)
-    payload.field("jti", Hexadecimal.text(randomBytes(16)))
+    payload.field("jti", Hexadecimal.encode(randomBytes(16)))
     payload.endObject()
-    let signed = "\(TokenSigner.base64(header.bytes)).\(TokenSigner.base64(payload.bytes))"
+    let signed = "\(Base64.encode(header.bytes, .url)).\(Base64.encode(payload.bytes, .url))"
     do throws(CryptoError) {
       let signature =
         switch key {
         case .p256(let key): try key.signFixed(Array(signed.utf8))
         case .rsa(let key): try key.sign(Array(signed.utf8), .sha256)
         }
-      return "\(signed).\(TokenSigner.base64(signature))"
+      return "\(signed).\(Base64.encode(signature, .url))"
     } catch {
       throw ConnectionsError(error.message, hint: error.hint)
     }
-  }
-
-  private static func base64(_ bytes: [UInt8]) -> String {
-    Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
-      .replacing("=", with: "")
   }
 }

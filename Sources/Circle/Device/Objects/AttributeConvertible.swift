@@ -1,5 +1,6 @@
 import FerryJSON
 import FerryModel
+import FerryText
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials

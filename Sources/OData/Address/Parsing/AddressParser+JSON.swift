@@ -1,4 +1,5 @@
 import FerryOData
+import FerryText
 
 /// Arrays and objects as V4 writes them into aliases and comparisons; their values may be
 /// expressions.
@@ -98,7 +99,7 @@ extension AddressParser {
   private func unit() throws(AddressFault) -> UInt32 {
     var value: UInt32 = 0
     for _ in 0..<4 {
-      guard let digit = byte.flatMap({ AddressText.digit($0) }) else {
+      guard let digit = byte.flatMap({ Hexadecimal.value($0) }) else {
         throw failure("\(found) where a hexadecimal digit was expected")
       }
       value = value << 4 | UInt32(digit)

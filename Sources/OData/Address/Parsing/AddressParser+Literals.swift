@@ -1,4 +1,5 @@
 import FerryOData
+import FerryText
 
 /// Values as addresses write them.
 extension AddressParser {
@@ -216,7 +217,7 @@ extension AddressParser {
     let spelled = try quoted()
     switch isOld ? word : word.lowercased() {
     case "binary", "X":
-      if let bytes = isOld ? Self.hexadecimal(spelled) : base64(spelled) { return .binary(bytes) }
+      if let bytes = isOld ? Hexadecimal.decode(spelled) : base64(spelled) { return .binary(bytes) }
       throw failure(
         "\(word)'…' holds no bytes", at: inside,
         isOld ? "V2 writes bytes in hexadecimal" : "V4 writes bytes in base64url")
@@ -274,20 +275,6 @@ extension AddressParser {
       }
     }
     return spelled
-  }
-
-  private static func hexadecimal(_ text: String) -> [UInt8]? {
-    let digits = Array(text.utf8)
-    guard digits.count % 2 == 0 else { return nil }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(digits.count / 2)
-    for index in stride(from: 0, to: digits.count, by: 2) {
-      guard let high = AddressText.digit(digits[index]),
-        let low = AddressText.digit(digits[index + 1])
-      else { return nil }
-      bytes.append(high << 4 | low)
-    }
-    return bytes
   }
 
   private func base64(_ text: String) -> [UInt8]? {

@@ -1,4 +1,5 @@
 import FerryOData
+import FerryText
 
 /// The address as a whole, and its resource path.
 extension AddressParser {
@@ -82,8 +83,8 @@ extension AddressParser {
       var byte = address[place]
       var length = 1
       if byte == UInt8(ascii: "%"), place + 2 < range.upperBound,
-        let high = AddressText.digit(address[place + 1]),
-        let low = AddressText.digit(address[place + 2])
+        let high = Hexadecimal.value(address[place + 1]),
+        let low = Hexadecimal.value(address[place + 2])
       {
         byte = high << 4 | low
         length = 3

@@ -1,4 +1,5 @@
 import FerryOData
+import FerryText
 
 /// A piece of an address without its percent-encoding, and where each byte came from.
 struct AddressText {
@@ -31,8 +32,8 @@ struct AddressText {
       var byte = address[index]
       var length = 1
       if byte == UInt8(ascii: "%") {
-        guard index + 2 < range.upperBound, let high = Self.digit(address[index + 1]),
-          let low = Self.digit(address[index + 2])
+        guard index + 2 < range.upperBound, let high = Hexadecimal.value(address[index + 1]),
+          let low = Hexadecimal.value(address[index + 2])
         else {
           throw Fault(
             at: index, "% is not followed by two hexadecimal digits", "write % itself as %25")
@@ -67,15 +68,6 @@ struct AddressText {
       self.place = place
       self.message = message
       self.hint = hint
-    }
-  }
-
-  static func digit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case 0x30...0x39: byte - 0x30
-    case 0x41...0x46: byte - 0x37
-    case 0x61...0x66: byte - 0x57
-    default: nil
     }
   }
 }

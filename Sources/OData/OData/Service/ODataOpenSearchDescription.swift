@@ -1,4 +1,5 @@
 import FerryHTTP
+import FerryText
 
 /// How a collection, or several, can be searched.
 ///
@@ -112,8 +113,8 @@ package enum ODataURL {
     var rest = Array(text.utf8)[...]
     while let byte = rest.popFirst() {
       if byte == UInt8(ascii: "%"), rest.count >= 2,
-        let high = hexadecimalDigit(rest[rest.startIndex]),
-        let low = hexadecimalDigit(rest[rest.startIndex + 1])
+        let high = Hexadecimal.value(rest[rest.startIndex]),
+        let low = Hexadecimal.value(rest[rest.startIndex + 1])
       {
         bytes.append(high << 4 | low)
         rest = rest.dropFirst(2)

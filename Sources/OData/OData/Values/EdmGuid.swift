@@ -64,12 +64,3 @@ public struct EdmGuid: Sendable, Hashable, CustomStringConvertible {
       + "\(hex(low, 48, 4))-\(hex(low, 0, 12))"
   }
 }
-
-func hexadecimalDigit(_ byte: UInt8) -> UInt8? {
-  switch byte {
-  case 0x30...0x39: byte - 0x30
-  case 0x41...0x46: byte - 0x37
-  case 0x61...0x66: byte - 0x57
-  default: nil
-  }
-}

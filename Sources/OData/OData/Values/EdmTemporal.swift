@@ -1,3 +1,5 @@
+import FerryText
+
 /// A calendar date in the proleptic Gregorian calendar.
 public struct EdmDate: Sendable, Hashable, Comparable {
   /// Astronomical: the year before 1 is 0.
@@ -18,30 +20,16 @@ public struct EdmDate: Sendable, Hashable, Comparable {
   /// Days since 1970-01-01; nil beyond the years that `Int32` holds.
   public init?(daysSince1970 days: Int64) {
     guard days.magnitude < 700_000_000_000 else { return nil }
-    let shifted = days + 719_468
-    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-    let dayOfEra = shifted - era * 146_097
-    let yearOfEra =
-      (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let part = (5 * dayOfYear + 2) / 153
-    let month = part < 10 ? part + 3 : part - 9
-    let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-    guard let narrow = Int32(exactly: year) else { return nil }
-    self.year = narrow
-    self.month = UInt8(month)
-    self.day = UInt8(dayOfYear - (153 * part + 2) / 5 + 1)
+    let found = CivilDay(number: days)
+    guard let year = Int32(exactly: found.year) else { return nil }
+    self.year = year
+    month = UInt8(found.month)
+    day = UInt8(found.day)
   }
 
   /// Negative for dates before 1970-01-01.
   public var daysSince1970: Int64 {
-    let year = Int64(self.year) - (month <= 2 ? 1 : 0)
-    let era = (year >= 0 ? year : year - 399) / 400
-    let yearOfEra = year - era * 400
-    let shifted = Int64(month) + (month > 2 ? -3 : 9)
-    let dayOfYear = (153 * shifted + 2) / 5 + Int64(day) - 1
-    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-    return era * 146_097 + dayOfEra - 719_468
+    CivilDay.number(year: Int64(year), month: Int64(month), day: Int64(day))
   }
 
   public static func < (left: EdmDate, right: EdmDate) -> Bool {

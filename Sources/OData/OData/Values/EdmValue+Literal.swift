@@ -1,3 +1,5 @@
+import FerryText
+
 extension EdmValue {
   /// The literal that addresses and function parameters use for the value, not percent-encoded.
   ///
@@ -14,7 +16,8 @@ extension EdmValue {
     case .double: isOld && !text.contains("N") ? text + "d" : text
     case .binary(let bytes):
       isOld
-        ? "X'" + Self.hexadecimal(bytes) + "'" : "binary'" + Base64.text(bytes, urlSafe: true) + "'"
+        ? "X'" + Hexadecimal.encode(bytes, isUppercase: true) + "'"
+        : "binary'" + Base64.encode(bytes, .url) + "'"
     case .guid(let value): isOld ? "guid'\(value)'" : value.description
     case .dateTime(let value): isOld ? "datetime'\(value)'" : "\(value)Z"
     case .dateTimeOffset(let value): isOld ? "datetimeoffset'\(value)'" : value.description
@@ -27,13 +30,6 @@ extension EdmValue {
   }
 
   private static func quoted(_ text: String) -> String { "'\(text.doubling("'"))'" }
-
-  private static func hexadecimal(_ bytes: [UInt8]) -> String {
-    bytes.map { byte in
-      let text = String(byte, radix: 16, uppercase: true)
-      return byte < 16 ? "0" + text : text
-    }.joined()
-  }
 }
 
 extension String {

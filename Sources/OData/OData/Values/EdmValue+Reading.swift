@@ -1,3 +1,5 @@
+import FerryText
+
 extension EdmValue {
   /// Reads the text that Atom, and strings of JSON, write for a primitive type.
   ///
@@ -45,7 +47,7 @@ extension EdmValue {
       guard let value = scan.decimal() else { return nil }
       self = .decimal(value)
     case .binary:
-      guard let value = Base64.bytes(raw) else { return nil }
+      guard let value = Base64.decodeLeniently(raw) else { return nil }
       self = .binary(value)
       return
     case .guid:

@@ -1,4 +1,5 @@
 import FerryJSON
+import FerryText
 
 extension JSONComposer {
   func write(
@@ -52,7 +53,7 @@ extension JSONComposer {
     case .single(let value): real(value.isFinite, .single(value), to: &writer)
     case .double(let value): real(value.isFinite, .double(value), to: &writer)
     case .string(let text): writer.string(text)
-    case .binary(let bytes): writer.string(Base64.text(bytes, urlSafe: isV4))
+    case .binary(let bytes): writer.string(Base64.encode(bytes, isV4 ? .url : .standard))
     case .dateTime(let value):
       if isV4 { throw ODataError(.unwritable, "V4 has no Edm.DateTime") }
       let time = value.milliseconds

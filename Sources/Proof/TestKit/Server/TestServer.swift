@@ -1,4 +1,5 @@
 public import Ferry
+import FerryCachePolicies
 import FerryConnector
 import FerryHTTPClient
 import FerryLocalServer
@@ -79,7 +80,7 @@ public final class TestServer: Sendable {
     let gate = TestGate()
     self.gate = gate
     var zoned = World(clock: clock, chance: SystemChance(), log: SilentLog())
-    zoned.zone = TestServer.zone
+    zoned.zone = SystemZones.offset
     let world = zoned
     self.world = world
     do {
@@ -261,18 +262,5 @@ public final class TestServer: Sendable {
     for database in openDatabases { await database.close() }
     await host.stop()
     try? FileManager.default.removeItem(at: folder)
-  }
-}
-
-extension TestServer {
-  /// The time zones of this machine, for the windows of a model.
-  @Sendable fileprivate static func zone(
-    _ name: String
-  ) -> (@Sendable (Timestamp) -> Int64)? {
-    guard let zone = TimeZone(identifier: name) else { return nil }
-    return { moment in
-      let date = Date(timeIntervalSince1970: Double(moment.milliseconds) / 1_000)
-      return Int64(zone.secondsFromGMT(for: date))
-    }
   }
 }

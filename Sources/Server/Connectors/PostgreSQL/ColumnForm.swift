@@ -1,6 +1,7 @@
 import FerryConnector
 import FerryModel
 import FerryPostgreSQL
+import FerryText
 
 /// How one attribute's values stand in its column.
 struct ColumnForm: Sendable {
@@ -134,23 +135,7 @@ struct ColumnForm: Sendable {
 
   /// The bytes of `\x0123`.
   static func bytes(_ text: String) -> [UInt8]? {
-    let utf8 = Array(text.utf8)
-    guard utf8.count.isMultiple(of: 2), utf8.starts(with: [0x5C, 0x78]) else { return nil }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(utf8.count / 2 - 1)
-    for index in stride(from: 2, to: utf8.count, by: 2) {
-      guard let high = digit(utf8[index]), let low = digit(utf8[index + 1]) else { return nil }
-      bytes.append(high << 4 | low)
-    }
-    return bytes
-  }
-
-  private static func digit(_ letter: UInt8) -> UInt8? {
-    switch letter {
-    case 48...57: letter - 48
-    case 97...102: letter - 87
-    default: nil
-    }
+    text.hasPrefix("\\x") ? Hexadecimal.decode(text.dropFirst(2)) : nil
   }
 
   /// Whether the column can hold values of the attribute's type.

@@ -1,6 +1,7 @@
 import FerryHTTP
 import FerryJSON
 import FerryModel
+import FerryText
 
 /// How a service writes the values of one attribute in JSON.
 struct ValueForm: Sendable, Equatable {

@@ -1,6 +1,7 @@
 import FerryCrypto
 import FerryJSON
 import FerryModel
+import FerryText
 import FerryWorld
 
 /// Short-lived signed tokens (JWT, HS256): who makes a request, without asking the store.
@@ -48,10 +49,10 @@ package struct AccessTokens: Sendable {
     writer.field("iat", now.milliseconds / 1_000)
     writer.field("exp", expires.milliseconds / 1_000)
     writer.endObject()
-    let head = AccessTokens.encode(AccessTokens.header)
-    let text = "\(head).\(AccessTokens.encode(writer.bytes))"
+    let head = Base64.encode(AccessTokens.header, .url)
+    let text = "\(head).\(Base64.encode(writer.bytes, .url))"
     let seal = SHA256Digest.authenticate(Array(text.utf8), key: keys.current(now: now))
-    return ("\(text).\(AccessTokens.encode(seal))", expires)
+    return ("\(text).\(Base64.encode(seal, .url))", expires)
   }
 
   /// Who the token speaks for. Throws `forgedToken`, `otherServersToken` or `expiredToken`.
@@ -75,8 +76,8 @@ package struct AccessTokens: Sendable {
     let bytes = Array(token.utf8)
     let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard parts.count == 3, bytes.count <= 1 << 16,
-      AccessTokens.decode(parts[0]) == AccessTokens.header,
-      let body = AccessTokens.decode(parts[1]), let seal = AccessTokens.decode(parts[2])
+      Base64.decode(parts[0], .url) == AccessTokens.header,
+      let body = Base64.decode(parts[1], .url), let seal = Base64.decode(parts[2], .url)
     else { throw AccessTokens.forged }
     let node = try? JSONNode.parse(body)
     guard keys.opens(seal, of: Array(bytes[..<parts[1].endIndex])) else {
@@ -106,28 +107,4 @@ package struct AccessTokens: Sendable {
   private static let header: [UInt8] = Array(#"{"alg":"HS256","typ":"JWT"}"#.utf8)
   private static let forged = ServerError(
     .forgedToken, "this server did not issue the token", hint: "Log in again.")
-
-  package static func encode(_ bytes: [UInt8]) -> String {
-    var text = ""
-    for character in Base64.encode(bytes) where character != "=" {
-      text.append(character == "+" ? "-" : character == "/" ? "_" : character)
-    }
-    return text
-  }
-
-  /// Base64 in the form of addresses, without padding (RFC 7515).
-  package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
-    var base64: [UInt8] = []
-    base64.reserveCapacity(text.count + 3)
-    for byte in text {
-      switch byte {
-      case UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="): return nil
-      case UInt8(ascii: "-"): base64.append(UInt8(ascii: "+"))
-      case UInt8(ascii: "_"): base64.append(UInt8(ascii: "/"))
-      default: base64.append(byte)
-      }
-    }
-    while base64.count % 4 != 0 { base64.append(UInt8(ascii: "=")) }
-    return Base64.decode(String(decoding: base64, as: UTF8.self))
-  }
 }

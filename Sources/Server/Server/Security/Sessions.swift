@@ -1,5 +1,6 @@
 import FerryCrypto
 import FerryModel
+import FerryText
 import FerryWorld
 
 /// The logins of users on their devices, and the long-lived tokens that renew them.
@@ -114,7 +115,7 @@ struct Sessions {
   private func token(of id: String, _ number: Int64) -> String {
     let text = "fr1.\(id).\(number)"
     let key = keys.current(now: world.clock.now)
-    return "\(text).\(AccessTokens.encode(SHA256Digest.authenticate(Array(text.utf8), key: key)))"
+    return "\(text).\(Base64.encode(SHA256Digest.authenticate(Array(text.utf8), key: key), .url))"
   }
 
   private func read(_ text: String) -> (id: String, number: Int64)? {
@@ -126,8 +127,8 @@ struct Sessions {
     guard parts.count == 4, parts[0] == "fr1", let number = Int64(parts[2]), number > 0,
       number < .max,
       // The one spelling of a number, or a token would have two texts.
-      String(number) == parts[2], let seal = AccessTokens.decode(parts[3].utf8),
-      AccessTokens.encode(seal) == parts[3],
+      String(number) == parts[2], let seal = Base64.decode(parts[3].utf8, .url),
+      Base64.encode(seal, .url) == parts[3],
       keys.opens(seal, of: Array("fr1.\(parts[1]).\(parts[2])".utf8))
     else { return nil }
     return (parts[1], number)

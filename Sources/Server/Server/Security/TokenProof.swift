@@ -1,6 +1,7 @@
 import FerryCrypto
 import FerryJSON
 import FerryModel
+import FerryText
 
 /// Shows that whoever renews a session has the key of the device that logged in.
 ///
@@ -38,7 +39,7 @@ package struct TokenProof: Sendable, Equatable {
   private static let longestText = 256
 
   /// How a session names the key; 43 letters without points.
-  static func name(of key: [UInt8]) -> String { AccessTokens.encode(SHA256Digest.hash(key)) }
+  static func name(of key: [UInt8]) -> String { Base64.encode(SHA256Digest.hash(key), .url) }
 
   func proves(_ token: String, for name: String) -> Bool {
     TokenProof.name(of: key).hasBytes(of: name)

@@ -1,6 +1,7 @@
 import Ferry
 import FerryArguments
 import FerryGenerator
+import FerryText
 import Glibc
 
 /// The key of a sealed database, from a file or from the environment: never from the command line,
@@ -41,7 +42,7 @@ enum DatabaseKeyOption {
 
   private static func key(_ bytes: [UInt8], of place: String) throws -> DatabaseKey {
     if bytes.count == keyBytes { return try DatabaseKey(bytes: bytes) }
-    let digits = bytes.filter { $0 != 10 && $0 != 13 }.map { hexadecimalValue($0) }
+    let digits = bytes.filter { $0 != 10 && $0 != 13 }.map { Hexadecimal.value($0) }
     guard digits.count == keyBytes * 2, !digits.contains(nil) else {
       throw UsageError(
         "\(place) does not contain a key: it has \(bytes.count) bytes",
@@ -52,15 +53,6 @@ enum DatabaseKeyOption {
     let values = digits.compactMap { $0 }
     return try DatabaseKey(
       bytes: stride(from: 0, to: values.count, by: 2).map { values[$0] << 4 | values[$0 + 1] })
-  }
-
-  private static func hexadecimalValue(_ letter: UInt8) -> UInt8? {
-    switch letter {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): letter - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): letter - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): letter - UInt8(ascii: "A") + 10
-    default: nil
-    }
   }
 
   private static func environment(_ name: String) -> String? {

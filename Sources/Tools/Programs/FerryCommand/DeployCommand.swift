@@ -1,4 +1,5 @@
 import FerryArguments
+import FerryCachePolicies
 import FerryConnections
 import FerryGenerator
 import FerryJSON

@@ -2,6 +2,7 @@ import FerryCrypto
 import FerryJSON
 import FerryModel
 import FerrySQLite
+import FerryText
 
 /// The key of this device, which a copy of its refresh token does not have.
 extension TokenStore {
