@@ -10,7 +10,7 @@ extension Simulation {
     // they are fewer than the server remembers operations.
     let passed = counts.faults[.dayPassed, default: 0]
     if extras.chance.happens(20), may(.windowMoved), passed < 5 { try skip(days: 1) }
-    if extras.chance.happens(250) { lookAtDay() }
+    if extras.chance.happens(250) { try lookAtDay() }
   }
 
   private func planVisit() {
@@ -32,10 +32,11 @@ extension Simulation {
     counts.add(.changedByOthers)
   }
 
-  /// What the server does each second.
-  func lookAtDay() {
+  /// What the server does each second. Pages may leave at once, so what it did is noted first.
+  func lookAtDay() throws {
     guard extras.has(.windows), server.isRunning else { return }
     guard server.service.moveWindows() else { return }
+    try oracle.observe(business, server: server)
     counts.add(.windowMoved)
     log.say("step \(step): the window of visits moves")
   }

@@ -89,7 +89,7 @@ extension Simulation {
       try look()
       moved = true
     }
-    lookAtDay()
+    try lookAtDay()
     let clock = try server.service.clock()
     let commits = business.history.count
     for _ in 0..<6 {
