@@ -624,7 +624,7 @@ var products: [Product] = [
       "FerryPostgreSQLStore", "Server/PostgreSQLStore",
       [
         "FerryText", "FerryServer", "FerryPostgreSQL", "FerryConnector", "FerryModel", "FerryWire",
-        "FerryWorld", "FerryHTTP", "FerryCrypto",
+        "FerryJSON", "FerryWorld", "FerryHTTP", "FerryCrypto",
       ]),
   ]
   // A false world in which the very code that ships is driven from a seed.

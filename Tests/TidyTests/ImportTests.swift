@@ -80,7 +80,7 @@ struct ImportTests {
     for target in House.map.targets {
       #expect(House.paths.contains(target.path), "\(target.name): there is no \(target.path)")
     }
-    #expect(House.map.target(named: "FerryCrypto")?.dependencies == ["COpenSSL"])
+    #expect(House.map.target(named: "FerryCrypto")?.dependencies == ["FerryText", "COpenSSL"])
     let map = PackageMap(
       """
       let samples: [Target] = [

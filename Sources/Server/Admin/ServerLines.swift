@@ -12,7 +12,7 @@ package final class ServerLines: Sendable {
 
   private struct State {
     var lines: [Line] = []
-    /// Where the oldest line stands once all places are taken.
+    /// Index of the oldest line.
     var oldest = 0
     var bytes = 0
     var next: Int64 = 1

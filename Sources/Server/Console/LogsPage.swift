@@ -120,7 +120,7 @@ enum TimelinePage {
 }
 
 extension Page {
-  /// A choice with its label; `chosen` is the value that stands there.
+  /// A choice with its label; `chosen` is the value at first.
   mutating func choice(
     _ label: StaticString, _ name: StaticString, _ options: [(value: String, name: String)],
     _ chosen: String

@@ -138,10 +138,8 @@ final class Oracle {
     guard let days = try Oracle.window(connection) else { return }
     let last = branches[current].windows.last?.days
     guard days != last else { return }
-    let isInOrder = last.map { last in
-      last.lowerBound < days.lowerBound || last.lowerBound > days.lowerBound + 7
-    }
-    guard isInOrder ?? true else {
+    let first = last?.lowerBound ?? .min
+    guard first < days.lowerBound || first > days.lowerBound + 7 else {
       throw SimulationFailure(
         invariant: 4, problem: "the window of visits went back to the day \(days.lowerBound)")
     }
