@@ -130,9 +130,7 @@ public actor ODataDownloadCache {
       !vary.contains("*"), response.body.count <= limitBytes / 2
     else { return await writeIndex() }
     let text = key + "\n" + variant.map { "\($0.name):\($0.value)" }.joined(separator: "\n")
-    let name = SHA256Digest.hash(Array(text.utf8)).reduce(into: "") {
-      $0 += ($1 < 16 ? "0" : "") + String($1, radix: 16)
-    }
+    let name = hexadecimal(SHA256Digest.hash(Array(text.utf8)))
     let entry = Entry(
       name: name, status: response.status, headers: response.headers, variant: variant,
       address: response.address, size: response.body.count,

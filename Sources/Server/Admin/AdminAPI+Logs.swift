@@ -82,20 +82,15 @@ extension AdminAPI {
   private func serverLogs(_ call: AdminCall) throws(AdminError) -> AdminAnswer {
     let count = try call.integer("count", in: 1...AdminAPI.longestPage) ?? AdminAPI.pageSize
     let before = try call.integer("before", in: 1...Int64.max) ?? .max
-    let least = try AdminAPI.level(call)
-    let levels = Set(LogRecord.Level.allCases.drop { $0 != least }.map(\.rawValue))
+    var question = DeviceReport.Question()
+    question.atLeast = try AdminAPI.level(call)
+    let levels = question.levels
     let wanted = ["user", "device", "component", "package", "id"].compactMap { call.text($0) }
-    var found: [ServerLines.Line] = []
-    for line in serverLines?.newest ?? [] where line.number < before {
-      guard found.count <= Int(count), let node = try? JSONNode.parse(line.json),
-        levels.contains(node["level"]?.string ?? ""),
-        wanted.allSatisfy({ AdminAPI.names($0, node) })
-      else {
-        if found.count > Int(count) { break }
-        continue
-      }
-      found.append(line)
-    }
+    let found = (serverLines?.newest ?? []).lazy.filter { line in
+      guard line.number < before, let node = try? JSONNode.parse(line.json) else { return false }
+      return levels.contains(node["level"]?.string ?? "")
+        && wanted.allSatisfy { AdminAPI.names($0, node) }
+    }.prefix(Int(count) + 1).map { $0 }
     let shown = found.prefix(Int(count))
     let isKept = serverLines != nil
     return AdminAnswer { writer in

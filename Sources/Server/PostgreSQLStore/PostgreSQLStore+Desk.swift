@@ -5,42 +5,54 @@ import FerryPostgreSQL
 import FerryServer
 import FerryWire
 
+/// What must hold of a row, with the values of its parameters.
+private struct Conditions {
+  private var tests: [String] = []
+  private(set) var parameters: [PostgreSQLValue] = []
+
+  var sql: String { tests.joined(separator: " AND ") }
+
+  mutating func add(_ test: String) { tests.append(test) }
+
+  /// Nothing where there is no value. The value stands between the texts.
+  mutating func add(_ test: String, _ value: PostgreSQLValue?, _ end: String = "") {
+    guard let value else { return }
+    parameters.append(value)
+    tests.append("\(test) $\(parameters.count)\(end)")
+  }
+}
+
 /// Operations as an operator looks for them, and corrections.
 extension PostgreSQLStore {
   package func deskOperations(
     _ filter: DeskFilter, before sequence: Int64?, count: Int
   ) throws(StoreError) -> [DeskOperation] {
-    var tests = ["o.package = $1"]
-    var parameters: [PostgreSQLValue] = [number]
-    func test(_ column: String, _ value: PostgreSQLValue?) {
-      guard let value else { return }
-      parameters.append(value)
-      tests.append("\(column) $\(parameters.count)")
-    }
-    test("o.id =", filter.id.map { .text($0.text) })
-    test("o.user_name =", filter.user.map { .exact($0) })
-    test("o.device =", filter.device.map { .exact($0) })
-    test("o.entity =", filter.entity.map { .exact($0) })
-    test("o.object_key =", filter.key.map { .exact($0) })
-    test("o.chain =", filter.chain.map { .text($0.text) })
-    test("o.sequence <", sequence.map { .integer($0) })
+    var conditions = Conditions()
+    conditions.add("o.package =", number)
+    conditions.add("o.id =", filter.id.map { .text($0.text) })
+    conditions.add("o.user_name =", filter.user.map { .exact($0) })
+    conditions.add("o.device =", filter.device.map { .exact($0) })
+    conditions.add("o.entity =", filter.entity.map { .exact($0) })
+    conditions.add("o.object_key =", filter.key.map { .exact($0) })
+    conditions.add("o.chain =", filter.chain.map { .text($0.text) })
+    conditions.add("o.sequence <", sequence.map { .integer($0) })
     switch filter.state {
     case nil: break
-    case .waiting: tests.append("o.state IN ('stored', 'claimed') AND o.outcome IS NULL")
-    case .accepted: tests.append("o.outcome = 'replayResult'")
-    case .refused: tests.append("o.outcome = 'replayFailed'")
-    case .notTried: tests.append("o.outcome = 'notTried'")
-    case .unknown: tests.append("o.outcome = 'unknown'")
+    case .waiting: conditions.add("o.state IN ('stored', 'claimed') AND o.outcome IS NULL")
+    case .accepted: conditions.add("o.outcome = 'replayResult'")
+    case .refused: conditions.add("o.outcome = 'replayFailed'")
+    case .notTried: conditions.add("o.outcome = 'notTried'")
+    case .unknown: conditions.add("o.outcome = 'unknown'")
     }
-    if filter.isOpen { tests.append(PostgreSQLStore.isOpen) }
-    if filter.isDiscarded { tests.append(PostgreSQLStore.isDiscarded) }
+    if filter.isOpen { conditions.add(PostgreSQLStore.isOpen) }
+    if filter.isDiscarded { conditions.add(PostgreSQLStore.isDiscarded) }
     let rows = try rows(
       """
       SELECT sequence, id, device, user_name, chain, position, count, entity, kind, object_key,
         new_key, state, outcome, may_have_run, payload, answer
-      FROM ferry_store.operation AS o WHERE \(tests.joined(separator: " AND "))
+      FROM ferry_store.operation AS o WHERE \(conditions.sql)
       ORDER BY o.sequence DESC LIMIT \(count)
-      """, parameters)
+      """, conditions.parameters)
     return try (0..<rows.count).map { row throws(StoreError) in
       guard let sequence = rows.integer(row, 0),
         let id = rows.text(row, 1).flatMap(OperationID.init),
@@ -87,31 +99,26 @@ extension PostgreSQLStore {
     _ question: DeviceReport.Question, before: Int64?
   ) throws(StoreError) -> [DeviceReport] {
     let levels = question.levels.map { "'\($0)'" }.joined(separator: ", ")
-    var tests = ["package = $1", "level IN (\(levels))"]
-    var parameters: [PostgreSQLValue] = [number]
-    func test(_ column: String, _ value: PostgreSQLValue?) {
-      guard let value else { return }
-      parameters.append(value)
-      tests.append("\(column) $\(parameters.count)")
-    }
-    test("id =", question.id.map { .text($0.text) })
-    test("user_name =", question.user.map { .exact($0) })
-    test("device =", question.device.map { .exact($0) })
-    test("number <", before.map { .integer($0) })
+    var conditions = Conditions()
+    conditions.add("package =", number)
+    conditions.add("level IN (\(levels))")
+    conditions.add("id =", question.id.map { .text($0.text) })
+    conditions.add("user_name =", question.user.map { .exact($0) })
+    conditions.add("device =", question.device.map { .exact($0) })
+    conditions.add("number <", before.map { .integer($0) })
     if let component = question.component {
       // The server has written the record, with this member first. PostgreSQL's own JSON refuses an
       // escaped zero, which a message may have.
       var writer = JSONWriter()
       writer.beginObject()
       writer.field("component", component)
-      parameters.append(.text("\(writer.text),"))
-      tests.append("starts_with(record, $\(parameters.count))")
+      conditions.add("starts_with(record, ", .text("\(writer.text),"), ")")
     }
     let rows = try rows(
       """
       SELECT number, device, user_name, record FROM ferry_store.report
-      WHERE \(tests.joined(separator: " AND ")) ORDER BY number DESC LIMIT \(question.take)
-      """, parameters)
+      WHERE \(conditions.sql) ORDER BY number DESC LIMIT \(question.take)
+      """, conditions.parameters)
     return try (0..<rows.count).map { row throws(StoreError) in
       guard let text = rows.text(row, 3), let record = try? LogRecord(json: Array(text.utf8)) else {
         throw StoreError.damaged("a log record of a device cannot be read")

@@ -1,4 +1,5 @@
 import FerryCrypto
+import FerryHTTP
 import FerryModel
 import FerrySQLite
 import FerryWire
@@ -164,8 +165,8 @@ package struct ContentDownload {
     let token = try session.token(.accessToken)
     if let token { headers["Authorization"] = "Bearer \(token)" }
     let query =
-      "entity=\(place.entity.name.percentEncoded)&key=\(key.text.percentEncoded)"
-      + "&attribute=\(place.attribute.name.percentEncoded)"
+      "entity=\(PercentEncoding.encode(place.entity.name))&key=\(PercentEncoding.encode(key.text))"
+      + "&attribute=\(PercentEncoding.encode(place.attribute.name))"
     return ContentRequest(
       path: "content?\(query)", headers: headers, key: key, reference: reference, entry: entry)
   }

@@ -1,5 +1,6 @@
 import FerryCrypto
 import FerrySQLite
+import FerryText
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -64,8 +65,7 @@ enum DatabaseFiles {
       if safe.contains(byte) {
         name.unicodeScalars.append(Unicode.Scalar(byte))
       } else {
-        let digits = String(byte, radix: 16, uppercase: true)
-        name += digits.count == 1 ? "%0\(digits)" : "%\(digits)"
+        name += "%" + Hexadecimal.encode(CollectionOfOne(byte), isUppercase: true)
       }
     }
     return name + ending

@@ -1,3 +1,4 @@
+import FerryHTTP
 import FerryModel
 import FerrySQLite
 import FerryWire
@@ -41,7 +42,8 @@ extension Requests {
     receptions[.exchange] = reception
     let token = try core.tokens.token(.accessToken)
     var request = SessionRequest(
-      lane: .exchange, path: "content/\(upload.operation)/\(upload.attribute.percentEncoded)",
+      lane: .exchange,
+      path: "content/\(upload.operation)/\(PercentEncoding.encode(upload.attribute))",
       body: bytes, token: token)
     request.method = .put
     request.headers = ["Content-Range": range.text]
@@ -94,22 +96,5 @@ extension Requests {
     uploadOffsets[upload.reference] = nil
     // The answer can come now.
     core.happened(.contentUploaded)
-  }
-}
-
-extension String {
-  /// As a part of an address.
-  var percentEncoded: String {
-    var text = ""
-    for byte in utf8 {
-      switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E:
-        text.unicodeScalars.append(Unicode.Scalar(byte))
-      default:
-        let digits = String(byte, radix: 16, uppercase: true)
-        text += digits.count == 1 ? "%0\(digits)" : "%\(digits)"
-      }
-    }
-    return text
   }
 }
