@@ -228,6 +228,23 @@ struct CheckerTests {
     #expect(ledger.blocker(of: third) { $0 != third } == nil)
   }
 
+  // MARK: - What an app has seen
+
+  @Test("What a change did before its device was copied, the copy has seen too")
+  func seenByBoth() throws {
+    let create = try three()[0]
+    let ledger = Ledger()
+    let row = RowName(entity: "Order", key: Self.key(.integer(7)))
+    ledger.note(create, lineage: 1)
+    ledger.noteEffect(of: create.id, on: row, [.integer(7)])
+    let delete = try Self.operation(9, "Order", .delete, Self.key(.integer(7)))
+    ledger.note(delete, lineage: 2)
+    #expect(!ledger.hasSeen(.integer(7), 0, of: row, delete.id), "no copy is known yet")
+    ledger.note(create, lineage: 2)
+    #expect(ledger.hasSeen(.integer(7), 0, of: row, delete.id))
+    #expect(!ledger.hasSeen(.integer(8), 0, of: row, delete.id))
+  }
+
   // MARK: - What leaves with its answer
 
   /// A delete on its way, a create of the same key behind it, and the delete of that.

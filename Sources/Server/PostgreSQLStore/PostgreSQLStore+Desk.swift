@@ -14,7 +14,7 @@ private struct Conditions {
 
   mutating func add(_ test: String) { tests.append(test) }
 
-  /// Nothing where there is no value. The value stands between the texts.
+  /// Nothing where there is no value. The value is between the texts.
   mutating func add(_ test: String, _ value: PostgreSQLValue?, _ end: String = "") {
     guard let value else { return }
     parameters.append(value)

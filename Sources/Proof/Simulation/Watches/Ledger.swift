@@ -95,6 +95,14 @@ final class Ledger {
     return lineages
   }
 
+  /// The rows that each operation wrote in the business system.
+  private var effects: [OperationID: [Effect]] = [:]
+
+  private struct Effect {
+    let name: RowName
+    let values: [AttributeValue]
+  }
+
   /// A row as one line of a device's history has changed it.
   private struct Changed: Hashable {
     let lineage: Int
@@ -116,8 +124,13 @@ final class Ledger {
 
   func noteEffect(of id: OperationID, on name: RowName, _ values: [AttributeValue]) {
     guard let birth = births[id] else { return }
-    for (position, value) in values.enumerated() {
-      writings[Changed(lineage: birth.lineage, name: name), default: [:]][position, default: []]
+    effects[id, default: []].append(Effect(name: name, values: values))
+    write(Effect(name: name, values: values), lineage: birth.lineage)
+  }
+
+  private func write(_ effect: Effect, lineage: Int) {
+    for (position, value) in effect.values.enumerated() {
+      writings[Changed(lineage: lineage, name: effect.name), default: [:]][position, default: []]
         .insert(value)
     }
   }
@@ -134,7 +147,11 @@ final class Ledger {
     noteSight(operation, lineage: lineage)
     if let place = births.index(forKey: operation.id) {
       // Two copies have it, and each goes on with it by itself.
-      if births.values[place].lineage != lineage { births.values[place].lineage = 0 }
+      if births.values[place].lineage != lineage, births.values[place].lineage != 0 {
+        births.values[place].lineage = 0
+        // What it did before the second copy was known is of both.
+        for effect in effects[operation.id] ?? [] { write(effect, lineage: 0) }
+      }
       if operation.isInFlight { births.values[place].chain = operation.chain }
       births.values[place].last = operation
       births.values[place].isSealed = operation.isInFlight

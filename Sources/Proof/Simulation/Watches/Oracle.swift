@@ -286,7 +286,8 @@ final class Oracle {
 
   /// What the server calls the partitions of these agencies, and that of everyone.
   private static func places(of agencies: Set<Int64>) -> Set<ExactText> {
-    Set((agencies.map(SimulatedBusiness.name(ofAgency:)) + [""]).map { ExactText($0) })
+    Set(
+      (agencies.map { "\"\(SimulatedBusiness.name(ofAgency: $0))\"" } + [""]).map { ExactText($0) })
   }
 
   /// The operations of a device on objects of a group that are answered up to a version, and not

@@ -42,9 +42,6 @@ package struct InboxMachine {
     let id: OperationID
     do { id = try Operation.identity(of: bytes) } catch { return .unreadable(error.description) }
     if let known {
-      assert(
-        known.outcome == nil || known.state == .answered || known.state == .confirmed,
-        "the operation \(id) has an outcome and is still to be performed")
       guard known.user == user, known.hash == hash else {
         return .refuse(id, refused(bytes, InboxMachine.earlierForm(known.outcome)))
       }
