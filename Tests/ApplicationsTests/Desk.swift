@@ -55,14 +55,15 @@ final class Desk: Sendable {
   let folder: String
 
   init(
-    _ configured: [Application] = [Desk.plain], push transport: (any Transport)? = nil
+    _ configured: [Application] = [Desk.plain], push transport: (any Transport)? = nil,
+    provider: (any AuthenticationProvider)? = nil
   ) async throws {
     folder =
       FileManager.default.temporaryDirectory
       .appendingPathComponent("ferry-applications-\(UUID().uuidString)").path
     let world = World(clock: clock, chance: SystemChance(), log: SilentLog())
     self.world = world
-    let (folder, people, templates) = (folder, people, templates)
+    let (folder, people, templates) = (folder, provider ?? people, templates)
     let host = try await ServiceHost(world: world) { () throws(ServerError) in
       let service = try Service(
         package: Package(name: "Applications", version: "1.0", entities: [], groups: []),

@@ -157,4 +157,22 @@ struct SampleRegistrationTests {
     #expect(try await app.connectionID == nil)
     #expect(try await desk.host.connections(of: Desk.flights, user: nil).isEmpty)
   }
+
+  @Test(
+    "An app has one user at once: another one registers after the first was deleted",
+    .reference("ios/APP-13"))
+  func oneUser() async throws {
+    let desk = try await Desk()
+    let first = desk.app("anna", file: "app")
+    let id = try #require(try await first.register().connectionID)
+    let second = desk.app("berta", file: "app")
+    let refused = await #expect(throws: RegistrationError.self) { try await second.register() }
+    #expect(refused?.code.rawValue == 14_853)
+    #expect(try await desk.host.connections(of: Desk.flights, user: nil).map(\.id) == [id])
+    try await first.unregister()
+    let next = try #require(
+      try await desk.app("berta", file: "app").register().connectionID)
+    #expect(try await desk.host.connection(next)?.user == "berta")
+    #expect(try await desk.host.connections(of: Desk.flights, user: nil).count == 1)
+  }
 }

@@ -208,6 +208,8 @@ public actor ApplicationRegistration {
       let text = "\(credentials.user):\(credentials.password)"
       request.headers["Authorization"] = "Basic \(BasicText.encode(Array(text.utf8)))"
     }
+    if let name = profile.securityConfiguration { request.headers["X-SUP-SC"] = name }
+    if let domain = profile.domain { request.headers["X-SUP-DOMAIN"] = domain }
     if method == "POST" || method == "MERGE" {
       request.headers["Content-Type"] = "application/json;charset=utf-8"
     }

@@ -6,6 +6,10 @@ public struct RegistrationProfile: Sendable, Equatable {
   public var application: String
   /// Nil for an application that asks nobody to log in.
   public var credentials: Credentials?
+  /// Which security configuration of the server verifies the user; nil: the first of the domain.
+  public var securityConfiguration: String?
+  /// In which domain of the server the configuration is; nil: that of the server's first one.
+  public var domain: String?
   /// What the administrator gave for the registration; nil: name and password are enough.
   public var activationCode: String?
   /// The id that the connection shall have; nil: one is made.
@@ -30,6 +34,24 @@ public struct RegistrationProfile: Sendable, Equatable {
     self.server = server
     self.application = application
     self.credentials = credentials
+  }
+
+  /// With the parts of an address, as administrators give them.
+  ///
+  /// `port`: nil: that of the scheme. `isSecure`: `https`, else `http`. `relay`: the path at which a
+  /// relay or a reverse proxy forwards to the server, such as `/ias_relay_server/client/rs_client.dll`.
+  /// `farm`: the last part of that path, which names the server.
+  public init(
+    host: String, port: Int? = nil, isSecure: Bool = true, relay: String? = nil,
+    farm: String? = nil, application: String, credentials: Credentials? = nil
+  ) {
+    var address = isSecure ? "https://" : "http://"
+    address += host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
+    if let port { address += ":\(port)" }
+    for path in [relay, farm].compactMap({ $0 }) {
+      for part in path.split(separator: "/") { address += "/\(part)" }
+    }
+    self.init(server: address, application: application, credentials: credentials)
   }
 
   /// The address of the server with a slash at its end.

@@ -64,7 +64,8 @@ extension Applications {
     let user: UserRecord
     do throws(ServerError) {
       user = try await logins.login(
-        user: credentials.user, password: credentials.password, from: request.peer ?? "")
+        user: credentials.user, password: credentials.password, request.headers,
+        from: request.peer ?? "")
     } catch { throw ApplicationsRefusal(error) }
     let isKnown = identity.session.flatMap(sessions.user(of:))?.name == user.name
     return RegistrationCaller(user: user, newSession: isKnown ? nil : sessions.begin(user))
