@@ -480,6 +480,7 @@ let testTargets: [Target] = [
     "FerryApplicationsTests", "ApplicationsTests",
     [
       "FerryApplications", "FerryPush", "FerryRegistration", "FerryVault", "FerryServer",
+      "FerryTrace", "FerryTelemetry",
       "FerrySQLiteStore",
       "FerryOData", "FerryCrypto",
       "FerryModel", "FerryHTTP", "FerryHTTPClient", "FerryJSON", "FerryWorld", "FerryFaultFiles",

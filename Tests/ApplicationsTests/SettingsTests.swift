@@ -191,4 +191,30 @@ struct SettingsTests {
       "GET", "/odata/applications/v1/com.example.flights/Endpoints?$format=json", headers)
     #expect(endpoints.text.contains("https://gate.example.com/news/"))
   }
+
+  @Test("The capabilities of a connection are what its app has said that it can do")
+  func capabilities() async throws {
+    let desk = try await Desk()
+    let id = await desk.register()
+    let headers = [("X-SUP-APPCID", id)]
+    let path = "/odata/applications/v1/com.example.flights/Capabilities"
+    func read() async throws -> [ODataEntry] {
+      let answer = await desk.send("GET", path, headers)
+      #expect(answer.status == 200)
+      let metadata = ApplicationsMetadata.metadata
+      let options = ODataReadOptions(metadata: metadata, type: "applications.Capability")
+      return try ODataFeed.read(Array(answer.text.utf8), options).entries
+    }
+    let before = try #require(try await read().first)
+    #expect(before["ApplicationConnectionId"]?.string == id)
+    #expect(before["Category"]?.string == "capabilities")
+    #expect(before["CapabilityName"]?.string == "PasswordPolicy")
+    #expect(before["CapabilityValue"]?.string == "false")
+    let merge = await desk.send(
+      "MERGE", "\(Desk.path)('\(id)')", headers, body: #"{"CapabilitiesPasswordPolicy":true}"#)
+    #expect(merge.status == 204)
+    #expect(try await read().map { $0["CapabilityValue"]?.string } == ["true"])
+    #expect(await desk.send("POST", path, headers, body: "{}").code == .notOffered)
+    #expect(await desk.send("GET", path).status == 403)
+  }
 }

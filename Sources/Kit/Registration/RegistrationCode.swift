@@ -53,6 +53,8 @@ public enum RegistrationCode: Int, NumberedCode {
   case unreadableRequest = 72_021
   case captchaNeeded = 72_022
   case wrongCaptcha = 72_023
+  case unreadableTrace = 72_024
+  case traceNotTaken = 72_025
 
   public var cause: String { facts.cause }
   public var cure: String { facts.cure }
@@ -258,6 +260,14 @@ public enum RegistrationCode: Int, NumberedCode {
       Facts(
         403, nil, "The text is not that of the picture, or the picture was used or is too old.",
         "Show the new picture, and register again with its text.")
+    case .unreadableTrace:
+      Facts(
+        400, nil, "The body of the request is no trace.",
+        "Send the XML document of a trace, without a document type.")
+    case .traceNotTaken:
+      Facts(
+        502, nil, "The receiver of traces has not taken the trace.",
+        "Send it again later. The server's log has the reason.")
     case .unreadableRequest:
       Facts(
         400, nil, "The body of the request cannot be read.",

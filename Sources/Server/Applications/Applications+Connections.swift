@@ -18,6 +18,7 @@ extension Applications {
       (.connection(let id), "PATCH"):
       return try await update(request, id, application, isWhole: method == "PUT")
     case (.connection(let id), "DELETE"): return try await unregister(request, id, application)
+    case (.packages, "GET"), (.packages, "HEAD"): return try packagePage(application)
     case (.bundle(let id), _): return try await bundle(request, id, application)
     case (_, "GET"), (_, "HEAD"): return try await read(request, place, application, root, format)
     default: throw ApplicationsRefusal(.notOffered, method)

@@ -40,9 +40,9 @@ extension Applications {
       }
       return completed(try document(endpoint(name, root, request), format), caller)
     case .capabilities:
-      let (_, caller) = try await connection(request, nil, of: application)
-      return completed(try document(ODataFeed(), root, format), caller)
-    case .notification, .pushRegistration, .pushApplication, .bundle:
+      let (values, caller) = try await values(request, nil, application)
+      return completed(try document(ODataFeed(values.capabilities(root)), root, format), caller)
+    case .notification, .pushRegistration, .pushApplication, .bundle, .packages, .trace:
       throw ApplicationsRefusal(.registrationNotFound)
     }
   }

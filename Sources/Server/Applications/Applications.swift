@@ -24,6 +24,8 @@ package final class Applications: Sendable {
   let desk: PushDesk
   let audit: AuditLog
   let world: World
+  /// How receivers of traces are reached; nil: no application has one.
+  let traceTransport: (any Transport)?
   /// Who has the register; nil for the moment.
   let register: @Sendable () -> ServiceHost?
 
@@ -50,6 +52,8 @@ package final class Applications: Sendable {
       uniqueKeysWithValues: file.applications.compactMap { application in
         application.bundles.map { (application.id, BundleShelf(folder: $0, log: world.log)) }
       })
+    let takesTraces = file.applications.contains { $0.traces != nil }
+    traceTransport = takesTraces ? transport ?? SystemTransport.make() : nil
     self.desk = desk ?? PushDesk(world)
     self.audit = audit
     self.world = world
@@ -63,8 +67,8 @@ package final class Applications: Sendable {
   package static func isMeant(by request: HTTPRequest) -> Bool {
     [
       "/odata/applications/", "/public/odata/applications/", "/Notification/", "/restnotification/",
-      "/bundles/",
-    ].contains { request.path.hasPrefix($0) }
+      "/bundles/", "/apps/",
+    ].contains { request.path.hasPrefix($0) } || request.path == "/btx"
   }
 
   /// Judges a request by its head: who is unknown sends no body.
@@ -77,19 +81,20 @@ package final class Applications: Sendable {
     }
     let isOpen: Bool
     switch place.target {
-    case .notification, .pushRegistration, .pushApplication: isOpen = false
+    case .notification, .pushRegistration, .pushApplication, .trace: isOpen = false
     default:
       guard let application = applications[place.application] else {
         return .refuse(
           ApplicationsRefusal(.unknownApplication, String(place.application.prefix(90)))
             .response(format))
       }
-      isOpen = application.isAnonymous
+      isOpen = application.isAnonymous || place.target == .packages
     }
     guard
       isOpen || BasicLogin(request) != nil || RequestIdentity(request).session != nil
         || RequestIdentity(request).token != nil
     else { return .refuse(ApplicationsRefusal(.wrongCredentials).response(format)) }
+    if place.target == .trace { return .take(bodyBytes: Applications.traceBytes) }
     return .take(
       bodyBytes: place.isPush ? PushFields.mostBytes : Applications.bodyBytes)
   }
@@ -109,6 +114,7 @@ package final class Applications: Sendable {
         return try await channel(request, of: id)
       case .pushRegistration(let id):
         return try await push(request, toConnection: id, isDocument: true)
+      case .trace: return try await forwardTrace(request)
       case .pushApplication(let id, let user):
         return try await push(request, toApplication: id, user: user)
       default:
@@ -165,6 +171,10 @@ struct ApplicationsPlace {
     case pushApplication(String, user: String?)
     /// Its `name:version`; nil: the one that the connection has.
     case bundle(String?)
+    /// Where devices get the app.
+    case packages
+    /// Where traces are sent on.
+    case trace
   }
 
   let target: Target
@@ -203,6 +213,15 @@ struct ApplicationsPlace {
       guard (2...3).contains(parts.count) else { return nil }
       target = .bundle(parts.count == 3 ? parts[2] : nil)
       (application, root) = (parts[1], "")
+      return
+    }
+    if parts == ["btx"] {
+      (target, application, root) = (.trace, "", "")
+      return
+    }
+    if parts.first == "apps" {
+      guard parts.count == 2 else { return nil }
+      (target, application, root) = (.packages, parts[1], "")
       return
     }
     let isPublic = parts.first == "public"

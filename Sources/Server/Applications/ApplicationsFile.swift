@@ -52,6 +52,11 @@ package struct Application: Sendable {
   /// The bundle, as `name:version`, of connections that have none of their own.
   package var bundle: String?
 
+  /// The address to which traces of its devices are sent on; nil: none are taken.
+  package var traces: String?
+  /// Where devices get the app, in the order of the page that shows them.
+  package var packages: [AppPackage] = []
+
   /// How its devices are woken; nil: they are not.
   var push: ApplicationPush?
 
@@ -133,7 +138,8 @@ package struct ApplicationsFile: Sendable {
         node,
         [
           "id", "services", "template", "admission", "users", "anonymous", "pushRoles", "queue",
-          "push", "bundles", "bundle", "captcha",
+          "push", "bundles", "bundle", "captcha", "packages",
+          "traces",
         ], "an application")
       guard let id = node["id"]?.string, ConnectionID.isGood(id), id.utf8.count <= 90 else {
         throw fault(
@@ -174,12 +180,38 @@ package struct ApplicationsFile: Sendable {
         }
         application.bundle = text
       }
+      if let value = node["traces"] {
+        guard let text = value.string,
+          ["https://", "http://"].contains(where: { text.hasPrefix($0) && text != $0 })
+        else { throw fault(value, "\"traces\" is no address that begins with https:// or http://") }
+        application.traces = text
+      }
+      if let value = node["packages"] { application.packages = try packages(value) }
       if let value = node["push"] {
         application.push = try ApplicationsFile.push(
           value, keys, fault,
           check: { node, known, what throws(ApplicationsError) in try check(node, known, what) })
       }
       return application
+    }
+
+    private func packages(_ node: JSONNode) throws(ApplicationsError) -> [AppPackage] {
+      guard let nodes = node.array else { throw fault(node, "\"packages\" is not a list") }
+      var found: [AppPackage] = []
+      for node in nodes {
+        try check(node, ["name", "address"], "a package")
+        guard
+          let package = AppPackage(
+            name: node["name"]?.string ?? "", address: node["address"]?.string ?? "")
+        else {
+          throw fault(
+            node,
+            "a package needs a name of at most 64 letters, digits, blanks and .,-()/+, and an "
+              + "address that begins with https://, http://, itms-services:// or market://")
+        }
+        found.append(package)
+      }
+      return found
     }
   }
 }

@@ -19,9 +19,6 @@ enum ApplicationsMetadata {
       "        <Property Name=\"\(name)\" Type=\"\(type)\" Nullable=\"\(isKey ? "false" : "true")\""
         + " sup:ReadOnly=\"true\"/>"
     }
-    func writable(_ name: String, isKey: Bool = false) -> String {
-      "        <Property Name=\"\(name)\" Type=\"Edm.String\" Nullable=\"\(isKey ? "false" : "true")\"/>"
-    }
     return """
       <?xml version="1.0" encoding="utf-8"?>
       <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx">
@@ -39,10 +36,10 @@ enum ApplicationsMetadata {
             </EntityType>
             <EntityType Name="Capability">
               <Key><PropertyRef Name="ApplicationConnectionId"/><PropertyRef Name="Category"/><PropertyRef Name="CapabilityName"/></Key>
-      \(writable("ApplicationConnectionId", isKey: true))
-      \(writable("Category", isKey: true))
-      \(writable("CapabilityName", isKey: true))
-      \(writable("CapabilityValue"))
+      \(readOnly("ApplicationConnectionId", isKey: true))
+      \(readOnly("Category", isKey: true))
+      \(readOnly("CapabilityName", isKey: true))
+      \(readOnly("CapabilityValue"))
             </EntityType>
             <EntityContainer Name="Container" m:IsDefaultEntityContainer="true">
               <EntitySet Name="Connections" EntityType="applications.Connection"/>

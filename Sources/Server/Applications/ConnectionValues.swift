@@ -78,6 +78,27 @@ struct ConnectionValues {
     return entry
   }
 
+  /// What the app has said that it can do: each property of this category, without the prefix of its
+  /// name.
+  func capabilities(_ root: String) -> [ODataEntry] {
+    ConnectionProperty.all.filter { $0.category == .capabilities }.map { property in
+      let (category, prefix) = (property.category.rawValue, "Capabilities")
+      let name = String(property.name.dropFirst(prefix.count))
+      var entry = ODataEntry(
+        type: "applications.Capability",
+        [
+          "ApplicationConnectionId": .string(connection.id), "Category": .string(category),
+          "CapabilityName": .string(name),
+          "CapabilityValue": value(property).map { .string($0.text) } ?? .null,
+        ])
+      entry.id =
+        "\(root)Capabilities(ApplicationConnectionId='\(connection.id)',"
+        + "Category='\(category)',CapabilityName='\(name)')"
+      entry.title = name
+      return entry
+    }
+  }
+
   func edm(_ property: ConnectionProperty) -> EdmValue {
     switch value(property) {
     case nil: .null
