@@ -207,8 +207,8 @@ let server: [Target] = [
   module(
     "FerryODataFace", "Server/ODataFace",
     [
-      "FerryServer", "FerryModel", "FerryWire", "FerryWorld", "FerryHTTP", "FerryJSON",
-      "FerryODataService", "FerryOData", "FerryODataAddress",
+      "FerryText", "FerryServer", "FerryModel", "FerryWire", "FerryWorld", "FerryHTTP", "FerryJSON",
+      "FerryCrypto", "FerryODataService", "FerryOData", "FerryODataAddress",
     ]),
   // What operators see and decide, as JSON over HTTP (Decision 0148).
   module(

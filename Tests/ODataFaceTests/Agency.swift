@@ -73,14 +73,15 @@ struct TravelDesk {
     func texts(_ name: String) -> [String] { value.compactMap { $0[name]?.string } }
   }
 
-  func get(_ address: String, user: String = "nancy", _ headers: HTTPHeaders = [:]) async -> Answer
-  {
-    await send(.get, address, user: user, headers)
+  func get(
+    _ address: String, user: String = "nancy", _ headers: HTTPHeaders = [:], face: ODataFace? = nil
+  ) async -> Answer {
+    await send(.get, address, user: user, headers, face: face)
   }
 
   func send(
     _ method: HTTPMethod, _ address: String, user: String? = "nancy", _ headers: HTTPHeaders = [:],
-    _ body: String = "", type: String = "application/json"
+    _ body: String = "", type: String = "application/json", face other: ODataFace? = nil
   ) async -> Answer {
     let base = "http://test.invalid"
     var rest = address.hasPrefix(base) ? String(address.dropFirst(base.count)) : address
@@ -96,6 +97,7 @@ struct TravelDesk {
       method: method, path: String(sides[0]), query: sides.count > 1 ? String(sides[1]) : nil,
       headers: headers, body: Array(body.utf8), peer: "10.0.0.1")
     let response: HTTPResponse
+    let face = other ?? face
     switch face.admit(request) {
     case .refuse(let refusal): response = refusal
     case .take, .stream: response = await face.answer(request)

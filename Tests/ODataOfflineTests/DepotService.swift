@@ -171,6 +171,21 @@ final class DepotService: Transport, ODataSource {
     _ entries: [ODataEntry], of set: EdmEntitySet, by navigation: EdmNavigationProperty, limit: Int
   ) async throws(ODataRefusal) -> [[ODataEntry]] { entries.map { _ in [] } }
 
+  func entries(
+    _ set: EdmEntitySet, keys: [ODataProperties]
+  ) async throws(ODataRefusal) -> [ODataEntry?] {
+    var found: [ODataEntry?] = []
+    for key in keys { found.append(try await entry(set, key: key)) }
+    return found
+  }
+
+  /// It follows no changes: its readers ask for everything again.
+  func mark(_ set: EdmEntitySet, query: String) async throws(ODataRefusal) -> String? { nil }
+
+  func changes(
+    _ set: EdmEntitySet, query: String, since mark: String, limit: Int
+  ) async throws(ODataRefusal) -> ODataSourceChanges { .lost("The depot keeps no changes.") }
+
   func write(_ write: ODataWrite) async throws(ODataRefusal) -> ODataWriteResult {
     try state.withLock { state throws(ODataRefusal) in
       guard let id = DepotService.id(write.key.isEmpty ? write.properties : write.key) else {

@@ -128,6 +128,37 @@ final class ListSource: ODataSource {
     }
   }
 
+  func entries(
+    _ set: EdmEntitySet, keys: [ODataProperties]
+  ) async throws(ODataRefusal) -> [ODataEntry?] {
+    var found: [ODataEntry?] = []
+    for key in keys { found.append(try await entry(set, key: key)) }
+    return found
+  }
+
+  /// The number of the writes before it, and the query.
+  func mark(_ set: EdmEntitySet, query: String) async throws(ODataRefusal) -> String? {
+    state.withLock { "\($0.writes.count)-\(query.utf8.reduce(0) { $0 &* 31 &+ Int($1) })" }
+  }
+
+  func changes(
+    _ set: EdmEntitySet, query: String, since mark: String, limit: Int
+  ) async throws(ODataRefusal) -> ODataSourceChanges {
+    let now = try await self.mark(set, query: query) ?? ""
+    let parts = mark.split(separator: "-", maxSplits: 1).map(String.init)
+    guard parts.count == 2, now.hasSuffix("-" + parts[1]), let start = Int(parts[0]) else {
+      return .lost("It is of another query.")
+    }
+    let writes = state.withLock { $0.writes }
+    guard writes.count - start <= limit else { return .lost("There are too many.") }
+    let name = set.name == "Orders" ? "Number" : "ID"
+    let keys = writes[start...].filter { $0.set.name == set.name }.map { write in
+      write.key.isEmpty
+        ? ODataProperties([ODataProperty(name, write.properties[name] ?? .null)]) : write.key
+    }
+    return .changed(keys, mark: now)
+  }
+
   func write(_ write: ODataWrite) async throws(ODataRefusal) -> ODataWriteResult {
     try state.withLock { state throws(ODataRefusal) in
       state.writes.append(write)

@@ -25,7 +25,9 @@ final actor ODataFeedBody: HTTPBodySource {
     self.rows = rows
     self.head = head
     self.form = form
-    writer = ODataFeedWriter(work.service.composer(form))
+    var composer = work.service.composer(form)
+    composer.deletedContext = "#\(set.name)/$deletedEntity"
+    writer = ODataFeedWriter(composer)
   }
 
   /// The first bytes; whole where the feed is no longer than that.
@@ -45,10 +47,12 @@ final actor ODataFeedBody: HTTPBodySource {
       for entry in entries {
         try writer.add(.entry(form.metadata == .none ? work.bare(entry) : entry))
       }
+      for entry in part.deleted { try writer.add(.deleted(entry)) }
     } catch { throw ODataRefusal(error) }
     if part.isLast {
       var end = head
       end.next = try part.token.map { token throws(ODataRefusal) in try work.nextLink(token) }
+      if end.next == nil, let mark = rows.mark { end.delta = try work.changesLink(mark) }
       do throws(ODataError) { try writer.end(end) } catch { throw ODataRefusal(error) }
       isEnded = true
     }

@@ -25,6 +25,8 @@ struct ODataNeeds: Sendable {
   private let work: ODataWork
   private let set: EdmEntitySet
   private let tree: Tree
+  /// Whether no related entity is looked at.
+  var isEmpty: Bool { tree.children.isEmpty }
 
   /// Without `options` those of the whole answer.
   init(

@@ -6,6 +6,8 @@ final actor ODataRows {
   /// Some rows, and what comes behind them.
   struct Part: Sendable {
     var entries: [ODataEntry]
+    /// Only of changes: addresses of entities that are not in the answer any more, with the reason.
+    var deleted: [ODataDeletedEntry] = []
     /// Whether no other part comes.
     var isLast: Bool
     /// Where the next page of the answer begins; nil: there is none.
@@ -15,6 +17,7 @@ final actor ODataRows {
   private enum Kind: Sendable {
     case ready([ODataEntry])
     case scan(ODataScan)
+    case changes(ODataChanges)
   }
 
   private let kind: Kind
@@ -26,14 +29,24 @@ final actor ODataRows {
   private var isOver: Bool = false
   /// How many entities one page has.
   nonisolated let pageSize: Int?
+  /// From where later changes can be asked for; nil where nobody wants to, or nobody can.
+  nonisolated let mark: String?
 
-  init(ready entries: [ODataEntry]) {
-    kind = .ready(entries)
+  init(_ changes: ODataChanges) {
+    kind = .changes(changes)
+    mark = changes.mark
     (skip, top, pageSize, position) = (0, nil, nil, nil)
   }
 
-  init(_ scan: ODataScan, _ token: ODataToken?, pageSize: Int?) {
+  init(ready entries: [ODataEntry]) {
+    kind = .ready(entries)
+    mark = nil
+    (skip, top, pageSize, position) = (0, nil, nil, nil)
+  }
+
+  init(_ scan: ODataScan, _ token: ODataToken?, pageSize: Int?, mark: String? = nil) {
     kind = .scan(scan)
+    self.mark = mark
     self.pageSize = pageSize
     skip = token == nil ? scan.work.options.skip ?? 0 : 0
     top = token.map(\.top) ?? scan.work.options.top
@@ -44,6 +57,10 @@ final actor ODataRows {
     switch kind {
     case .ready(let entries): return Part(entries: entries, isLast: true, token: nil)
     case .scan(let scan): return try await next(of: scan)
+    case .changes(let changes):
+      let part = try await changes.part(from: given)
+      given += changes.step
+      return part
     }
   }
 
@@ -72,7 +89,8 @@ final actor ODataRows {
           part.isLast = true
           let isEnd = page.isLast && row.position == page.rows.last?.position
           if !isEnd {
-            part.token = ODataToken(position: row.position, top: top, values: row.values)
+            part.token = ODataToken(
+              position: row.position, top: top, values: row.values, mark: mark)
           }
           return part
         }
@@ -81,7 +99,7 @@ final actor ODataRows {
       if part.isLast || !part.entries.isEmpty { return part }
       if scanned >= limits.scanRows || scan.work.budget.isOver, skip == 0, let position {
         part.isLast = true
-        part.token = ODataToken(position: position, top: top, values: [])
+        part.token = ODataToken(position: position, top: top, values: [], mark: mark)
         return part
       }
       if scanned >= limits.scanRows { try scan.tooMany() }
@@ -96,12 +114,15 @@ struct ODataToken: Sendable, Equatable {
   var top: Int?
   /// By what the rows are sorted, as literals.
   var values: [String] = []
+  /// From where later changes can be asked for, once the last page was read.
+  var mark: String?
 }
 
 extension ODataToken {
   /// As `$skiptoken` has it: who changes the query cannot use it.
   func text(_ query: String) -> String {
-    let parts = [Self.hash(query.utf8), top.map { String($0) } ?? "", position] + values
+    let parts =
+      [Self.hash(query.utf8), top.map { String($0) } ?? "", position, mark ?? ""] + values
     let bytes = parts.map { $0.utf8.count }.map { String($0) }.joined(separator: ",")
     return Self.encode(Array((bytes + ";" + parts.joined()).utf8))
   }
@@ -121,13 +142,14 @@ extension ODataToken {
       parts.append(part)
       rest = rest.dropFirst(count)
     }
-    guard rest.isEmpty, parts.count >= 3, parts[0] == Self.hash(query.utf8) else { return nil }
+    guard rest.isEmpty, parts.count >= 4, parts[0] == Self.hash(query.utf8) else { return nil }
     if !parts[1].isEmpty {
       guard let number = Int(parts[1]), number >= 0 else { return nil }
       top = number
     }
     position = parts[2]
-    values = Array(parts.dropFirst(3))
+    mark = parts[3].isEmpty ? nil : parts[3]
+    values = Array(parts.dropFirst(4))
   }
 
   /// 64 bits of FNV-1a: it finds mistakes, and protects nothing.

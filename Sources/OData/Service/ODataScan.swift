@@ -69,7 +69,18 @@ final class ODataScan: Sendable {
     return size
   }
 
-  func rows() -> ODataRows { ODataRows(self, token, pageSize: pageSize) }
+  func rows() async throws(ODataRefusal) -> ODataRows {
+    ODataRows(self, token, pageSize: pageSize, mark: try await mark())
+  }
+
+  /// Before the first row is read: what changes while a client reads the pages comes again.
+  private func mark() async throws(ODataRefusal) -> String? {
+    if let token { return token.mark }
+    guard work.call.preference("track-changes") != nil, work.canBeFollowed(needs) else {
+      return nil
+    }
+    return try await work.source.mark(set, query: work.changesName)
+  }
 
   /// How many entities the filter holds for, whatever the token says.
   func count() async throws(ODataRefusal) -> Int {

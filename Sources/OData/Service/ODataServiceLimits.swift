@@ -11,6 +11,8 @@ package struct ODataServiceLimits: Sendable {
   package var orderItems: Int = 16
   /// Entities that one answer has inside of others, and rows that are looked at for them.
   package var expandedRows: Int = 50_000
+  /// Changes that are looked at for one answer to a delta token; what has more is read anew.
+  package var changedRows: Int = 50_000
   /// `$expand` inside `$expand`, and `$levels`.
   package var expandLevels: Int = 6
   /// Bytes of a body that are read.

@@ -21,6 +21,17 @@ package protocol ODataSource: Sendable {
   func related(
     _ entries: [ODataEntry], of set: EdmEntitySet, by navigation: EdmNavigationProperty, limit: Int
   ) async throws(ODataRefusal) -> [[ODataEntry]]
+  /// Entities by their keys, in the same order; nil for each that the caller may not see.
+  func entries(
+    _ set: EdmEntitySet, keys: [ODataProperties]
+  ) async throws(ODataRefusal) -> [ODataEntry?]
+  /// A token from which the changes of a set can be asked for later, by this caller and for this query
+  /// alone; nil where they cannot be followed.
+  func mark(_ set: EdmEntitySet, query: String) async throws(ODataRefusal) -> String?
+  /// What was changed since a token was given. At most `limit` changes are looked at.
+  func changes(
+    _ set: EdmEntitySet, query: String, since mark: String, limit: Int
+  ) async throws(ODataRefusal) -> ODataSourceChanges
   /// Makes, changes or deletes an entity.
   func write(_ write: ODataWrite) async throws(ODataRefusal) -> ODataWriteResult
   /// Does several writes together or none of them, with a result for each. A refusal is that of all.
@@ -78,6 +89,14 @@ package struct ODataSourcePage: Sendable {
     self.rows = rows
     self.isLast = isLast
   }
+}
+
+/// What was changed in a set.
+package enum ODataSourceChanges: Sendable {
+  /// Keys of entities that were made, changed or deleted, and the token for what comes later.
+  case changed([ODataProperties], mark: String)
+  /// Nobody can say it, for this reason: the client has to read the set again.
+  case lost(String)
 }
 
 /// A change that is asked for.

@@ -7,6 +7,12 @@ extension ODataWork {
   func read() async throws(ODataRefusal) -> HTTPResponse {
     try refuseUnknownOptions()
     let (target, ending) = try await walk()
+    if let token = options.deltaToken {
+      guard call.version >= .v4, case (.set(let set), .none) = (target, ending) else {
+        throw .notOffered("$deltatoken at this address")
+      }
+      return try await changes(set, since: token)
+    }
     switch (target, ending) {
     case (.set(let set), .none): return try await feed(set)
     case (.set(let set), .count): return try await count(set)
@@ -43,7 +49,6 @@ extension ODataWork {
   }
 
   private func refuseUnknownOptions() throws(ODataRefusal) {
-    if options.deltaToken != nil { throw .notOffered("$deltatoken") }
     if options.id != nil { throw .notOffered("$id") }
     if options.index != nil { throw .notOffered("$index") }
     if !options.compute.isEmpty { throw .notOffered("$compute") }
@@ -137,7 +142,7 @@ extension ODataWork {
     let form = try call.form()
     let scan = try ODataScan(self, set)
     let count = options.count == true ? try await scan.count() : nil
-    return try await feed(scan.rows(), set, count: count, form)
+    return try await feed(try await scan.rows(), set, count: count, form)
   }
 
   /// Entities that are here already, such as those of a navigation property.
@@ -169,15 +174,16 @@ extension ODataWork {
     return Array(options.top.map { rest.prefix($0) } ?? rest)
   }
 
-  private func feed(
+  func feed(
     _ rows: ODataRows, _ set: EdmEntitySet, count: Int?, _ form: ODataForm,
-    isOfReferences: Bool = false
+    isOfReferences: Bool = false, isOfChanges: Bool = false
   ) async throws(ODataRefusal) -> HTTPResponse {
     var head = ODataFeedHead()
     if form.metadata != .none {
       head.context =
         call.root
         + (isOfReferences ? "$metadata#Collection($ref)" : "$metadata#" + set.name + contextColumns)
+        + (isOfChanges ? "/$delta" : "")
     }
     head.count = count.map { String($0) }
     if form.format == .atom {
@@ -190,7 +196,11 @@ extension ODataWork {
     // What is wrong with the first rows is a status, not a feed that is cut.
     let first = try await body.begin()
     var headers: HTTPHeaders = ["Content-Type": form.contentType(.feed)]
-    if rows.pageSize != nil { headers["Preference-Applied"] = "odata.maxpagesize" }
+    var applied = rows.pageSize == nil ? [] : ["odata.maxpagesize"]
+    if rows.mark != nil, call.preference("track-changes") != nil {
+      applied.append("odata.track-changes")
+    }
+    if !applied.isEmpty { headers["Preference-Applied"] = applied.joined(separator: ", ") }
     return HTTPResponse(
       status: 200, headers: headers, body: first.isWhole ? .bytes(first.bytes) : .stream(body))
   }
@@ -200,7 +210,8 @@ extension ODataWork {
     let form = try call.form()
     let scan = try ODataScan(self, set)
     let count = options.count == true ? try await scan.count() : nil
-    return try await feed(scan.rows(), set, count: count, form, isOfReferences: true)
+    return try await feed(
+      try await scan.rows(), set, count: count, form, isOfReferences: true)
   }
 
   /// Atom wants to know when something was changed last, which nobody has kept.

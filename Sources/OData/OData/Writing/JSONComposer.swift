@@ -130,6 +130,13 @@ struct JSONComposer {
       throw ODataError(.unwritable, "JSON of V\(composer.version.rawValue) has no deleted entries")
     }
     writer.beginObject()
+    if let context = composer.deletedContext {
+      writer.field("@odata.context", context)
+      writer.field("id", entry.id)
+      if let reason = entry.reason { writer.field("reason", reason) }
+      writer.endObject()
+      return
+    }
     writer.key("@removed")
     writer.beginObject()
     if let reason = entry.reason { writer.field("reason", reason) }

@@ -65,6 +65,8 @@ public struct ODataComposer: Sendable {
   public var isIEEE754Compatible: Bool
   /// Qualified types whose entries go unmarked in V4 JSON, because the context tells their type.
   public var unmarkedTypes: Set<String> = []
+  /// What a deleted entry of V4 JSON says of itself, as 4.0 has it; nil: as 4.01 has it.
+  package var deletedContext: String?
 
   /// Writes inline entries, and 64-bit numbers of V4 JSON as numbers, unless set otherwise.
   public init(

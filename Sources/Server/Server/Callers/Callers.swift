@@ -9,7 +9,7 @@ import FerryWorld
 /// device of its own, so that rights, replay and the log know it as any other.
 final class Callers: ServiceRoom {
   let core: ServiceCore
-  private let accounts: Accounts
+  let accounts: Accounts
   private let operations: Operations
 
   init(core: ServiceCore, accounts: Accounts, operations: Operations) {
@@ -63,7 +63,7 @@ final class Callers: ServiceRoom {
   }
 
   /// The numbers of the partitions in which the user may have rows of the entity, in their order.
-  private func partitions(of entity: Int, _ record: UserRecord) throws(ServerError) -> [Int64] {
+  func partitions(of entity: Int, _ record: UserRecord) throws(ServerError) -> [Int64] {
     let rights = try rights(record)
     let group = package.entities[entity].group
     let rule = rules.rules[entity].root.rule

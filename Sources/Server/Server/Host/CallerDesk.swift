@@ -59,6 +59,25 @@ package struct CallerDesk: Sendable {
     try await service.callerRows(names, for: caller.name)
   }
 
+  /// Where the changes of an entity begin that come from now on; nil where the caller has too many
+  /// partitions to follow them.
+  package func mark(
+    of entity: Int, for caller: Caller
+  ) async throws(ServerError) -> CallerMark? {
+    try await service.callerMark(of: entity, for: caller.name)
+  }
+
+  /// Keys of rows that were changed since the mark. What they are now is read with `rows`, which
+  /// leaves out what is not the caller's. At most `limit` changes are read.
+  package func changes(
+    of entity: Int, for caller: Caller, since mark: CallerMark, limit: Int
+  ) async throws(ServerError) -> CallerChanges {
+    try await service.callerChanges(of: entity, for: caller.name, since: mark, limit: limit)
+  }
+
+  /// What seals the marks that callers keep: the same on each node and after each start.
+  package func key() async throws(ServerError) -> [UInt8] { try await service.callerKey() }
+
   /// Sends the operations of one chain, which are performed together or not at all, and waits for
   /// their answers.
   package func perform(

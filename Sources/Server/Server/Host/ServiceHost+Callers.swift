@@ -65,6 +65,23 @@ extension ServiceHost {
     return try service.callerRows(names, for: user)
   }
 
+  func callerMark(of entity: Int, for user: String) throws(ServerError) -> CallerMark? {
+    try mayAsk()
+    return try service.callerMark(of: entity, for: user)
+  }
+
+  func callerChanges(
+    of entity: Int, for user: String, since mark: CallerMark, limit: Int
+  ) throws(ServerError) -> CallerChanges {
+    try mayAsk()
+    return try service.callerChanges(of: entity, for: user, since: mark, limit: limit)
+  }
+
+  func callerKey() throws(ServerError) -> [UInt8] {
+    try mayAsk()
+    return try service.callerKey()
+  }
+
   /// Sends the operations of one chain and waits for their answers; `inWork` where one has none after
   /// `patience`. `isKept`: they may be sent again, so the answers stay.
   package func perform(

@@ -34,6 +34,24 @@ extension Service {
     return try callers.rows(names, for: user)
   }
 
+  func callerMark(of entity: Int, for user: String) throws(ServerError) -> CallerMark? {
+    defer { handOut() }
+    return try callers.mark(of: entity, for: user)
+  }
+
+  func callerChanges(
+    of entity: Int, for user: String, since mark: CallerMark, limit: Int
+  ) throws(ServerError) -> CallerChanges {
+    defer { handOut() }
+    return try callers.changes(of: entity, for: user, since: mark, limit: limit)
+  }
+
+  /// What seals the marks that callers keep.
+  func callerKey() throws(ServerError) -> [UInt8] {
+    defer { handOut() }
+    return try callers.accounts.secret("odata.key") { callers.world.chance.bytes(32) }
+  }
+
   func take(
     _ chain: [Operation], _ bytes: [[UInt8]], for user: String
   ) throws(ServerError) -> CallerReceipt {

@@ -53,6 +53,40 @@ package struct CallerPage: Sendable {
   package var isLast: Bool = false
 }
 
+/// A moment from which changes are asked for later, and the partitions that a user had then.
+package struct CallerMark: Sendable, Hashable {
+  package let era: String
+  /// The number of the last transaction that was seen.
+  package let version: Int64
+  package let partitions: [Int64]
+
+  /// The most partitions that can be followed: each is named in the text that a program keeps.
+  package static let partitionLimit: Int = 100
+
+  package init(era: String, version: Int64, partitions: [Int64]) {
+    self.era = era
+    self.version = version
+    self.partitions = partitions
+  }
+}
+
+/// What a user's rows went through since a mark.
+package enum CallerChanges: Sendable {
+  /// Rows that were written, moved or deleted, each once. Whether one is there now says a read.
+  case changed([ObjectKey], now: CallerMark)
+  /// Nobody can say it: all has to be read again.
+  case lost(CallerLoss)
+}
+
+/// Why changes cannot be given.
+package enum CallerLoss: Sendable {
+  /// The server went back in time, or keeps deletions of that time no longer.
+  case history
+  /// The user does not have a partition any more.
+  case partition
+  case tooMany
+}
+
 /// What became of the operations of one chain that a caller sent.
 package enum CallerReceipt: Sendable {
   /// It is stored, or was before: its answer comes.
