@@ -4,7 +4,7 @@ import FerryODataAddress
 
 /// Answers to a delta token: what was changed in a set since a client read it.
 extension ODataWork {
-  /// Whether the changes of what is asked for can be told from those of its own entities alone.
+  /// Whether the changes of what is asked for can be known from those of its own entities alone.
   func canBeFollowed(_ needs: ODataNeeds) -> Bool {
     call.version >= .v4 && options.expand.isEmpty && options.top == nil && options.skip == nil
       && needs.isEmpty && call.address.path.count == 1
@@ -54,8 +54,8 @@ extension ODataWork {
     else {
       throw ODataRefusal(
         400, "badToken",
-        "A $deltatoken stands without $top, $skip, $skiptoken, $orderby and $count. Follow "
-          + "@odata.deltaLink as it stands.", target: "$deltatoken")
+        "A $deltatoken is used without $top, $skip, $skiptoken, $orderby and $count. Follow "
+          + "@odata.deltaLink unchanged.", target: "$deltatoken")
     }
     let form = try call.form()
     let found = try await source.changes(
