@@ -248,7 +248,7 @@ public struct ODataComposer: Sendable {
   }
 }
 
-/// What a device wants to be told of.
+/// What a device wants to be notified of.
 public struct ODataSubscription: Sendable, Hashable {
   /// The name of the collection, without a namespace.
   public var collection: String
