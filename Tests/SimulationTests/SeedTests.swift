@@ -41,8 +41,9 @@ struct SeedTests {
   }
 
   @Test(
-    "Seeds that left a change waiting for nothing, or performed one twice after a restore, hold",
-    arguments: [14, 700_073, 800_017, 800_673, 800_727, 800_825] as [UInt64])
+    "Seeds that left a change waiting for nothing, or performed one twice after a restore, hold; so do those that ended too early, or waited for the report of a batch that the other process had sent",
+    arguments: [14, 700_073, 800_017, 800_673, 800_727, 800_825, 81_352_781, 81_352_858]
+      as [UInt64])
   func holdsNow(seed: UInt64) {
     let result = SimulationRun.run(seed: seed, steps: 500)
     #expect(result.failure == nil, "\(result.lastEvents.joined(separator: "\n"))")

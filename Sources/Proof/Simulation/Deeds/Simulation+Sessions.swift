@@ -60,7 +60,9 @@ extension Simulation {
   func ask(_ session: Session, _ device: SimulatedDevice) throws(FerryError) -> Bool {
     while let status = session.questions.first {
       if status == .asyncReplayUploaded, let batch = session.plan?.batch {
-        device.batches[batch] = try device.operations(ofBatch: batch)
+        // The other process may have sent the same changes meanwhile: then its batch reports on them.
+        let operations = try device.operations(ofBatch: batch)
+        if !operations.isEmpty { device.batches[batch] = operations }
       }
       let isCancelled = hasFaults && chance.happens(120)
       if isCancelled {
@@ -92,7 +94,7 @@ extension Simulation {
       // Operations that were sent once more belong to the later batch.
       device.batches = device.batches.compactMapValues { operations in
         let left = operations.subtracting(done)
-        return left.isEmpty && !operations.isEmpty ? nil : left
+        return left.isEmpty ? nil : left
       }
     }
   }
