@@ -10,6 +10,10 @@ extension TestServer {
   /// How many operations were taken in and have no answer yet.
   package func waitingOperations() async -> Int { await host.waitingOperations() }
 
+  /// Returns when what was committed in the business system before the call is in the cache, and
+  /// nothing of it waits to be read.
+  package func becomeCurrent() async { await host.becomeCurrent() }
+
   /// Makes a user known who has no device.
   package func addUser(
     _ name: String, claims: [String: [String]] = [:], roles: [String] = []

@@ -153,10 +153,18 @@ package struct PackageHost: Sendable {
       guard look.needsLoad || !isLoaded, !Task.isCancelled else { continue }
       if let failure = await load.loadOnce(number) { return failure }
     }
+    await waitUntilCurrent(needed)
+    return nil
+  }
+
+  /// Returns when everything that was committed in the business system before the call is in the
+  /// cache, by the looks that the host makes by itself; for tests.
+  package func becomeCurrent() async { await waitUntilCurrent(service.looksNeeded) }
+
+  private func waitUntilCurrent(_ needed: NeededLooks) async {
     while !Task.isCancelled, await !service.isStopped, await !service.isCurrent(needed) {
       await service.wait(for: PackageHost.refreshStep)
     }
-    return nil
   }
 
   /// How often a refresh looks whether the last rows were read.
