@@ -101,8 +101,13 @@ extension Applications {
       "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<\(name) xmlns=\"\(space)\""
       + " xmlns:m=\"\(space)/metadata\""
     guard !value.isNull else { return Array("\(open) m:null=\"true\"/>".utf8) }
+    return Array("\(open)>\(Applications.escaped(value.text))</\(name)>".utf8)
+  }
+
+  /// As text between two tags of XML or HTML.
+  static func escaped(_ plain: String) -> String {
     var text = ""
-    for character in value.text.unicodeScalars {
+    for character in plain.unicodeScalars {
       switch character {
       case "&": text += "&amp;"
       case "<": text += "&lt;"
@@ -110,7 +115,7 @@ extension Applications {
       default: text.unicodeScalars.append(character)
       }
     }
-    return Array("\(open)>\(text)</\(name)>".utf8)
+    return text
   }
 
   private func service(

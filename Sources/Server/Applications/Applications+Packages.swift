@@ -34,11 +34,10 @@ extension Applications {
     guard !application.packages.isEmpty else {
       throw ApplicationsRefusal(.registrationNotFound, application.id)
     }
-    // The names and the id have no character that means something in HTML.
+    // Of all characters that mean something in HTML only & can be in an address, and none in the
+    // names and the id.
     let links = application.packages.map { package in
-      let address = package.address.split(separator: "&", omittingEmptySubsequences: false)
-        .joined(separator: "&amp;")
-      return "<li><a href=\"\(address)\">\(package.name)</a></li>"
+      "<li><a href=\"\(Applications.escaped(package.address))\">\(package.name)</a></li>"
     }
     let page = """
       <!DOCTYPE html>

@@ -11,12 +11,7 @@ extension FaceSource {
   func entries(
     _ set: EdmEntitySet, keys: [ODataProperties]
   ) async throws(ODataRefusal) -> [ODataEntry?] {
-    let face = try face(set)
-    let names = keys.map { key in objectKey(key, face).map { RowName(face.position, $0) } }
-    do throws(ServerError) {
-      let rows = try await desk.rows(names.compactMap(\.self), for: caller)
-      return names.map { name in name.flatMap { rows[$0] }.map { entry($0, face) } }
-    } catch { throw FaceSource.refusal(error) }
+    try await entries(try face(set), keys: keys)
   }
 
   func mark(_ set: EdmEntitySet, query: String) async throws(ODataRefusal) -> String? {

@@ -140,18 +140,23 @@ struct FaceSource: ODataSource {
   private func byKey(
     _ wanted: [[EdmValue]], _ target: FaceModel.Face
   ) async throws(ODataRefusal) -> [[ODataEntry]] {
-    let names = wanted.map { values -> RowName? in
-      let key = ODataProperties(
+    let keys = wanted.map { values in
+      ODataProperties(
         zip(target.entity.key, values).map {
           ODataProperty(target.entity.attributes[$0].name, $1)
         })
-      return objectKey(key, target).map { RowName(target.position, $0) }
     }
+    return try await entries(target, keys: keys).map { entry in entry.map { [$0] } ?? [] }
+  }
+
+  /// Entries by their keys, in the same order; nil for each that the caller may not see.
+  func entries(
+    _ face: FaceModel.Face, keys: [ODataProperties]
+  ) async throws(ODataRefusal) -> [ODataEntry?] {
+    let names = keys.map { key in objectKey(key, face).map { RowName(face.position, $0) } }
     do throws(ServerError) {
       let rows = try await desk.rows(Array(Set(names.compactMap(\.self))), for: caller)
-      return names.map { name in
-        name.flatMap { rows[$0] }.map { [entry($0, target)] } ?? []
-      }
+      return names.map { name in name.flatMap { rows[$0] }.map { entry($0, face) } }
     } catch { throw FaceSource.refusal(error) }
   }
 

@@ -124,8 +124,9 @@ final class Ledger {
 
   func noteEffect(of id: OperationID, on name: RowName, _ values: [AttributeValue]) {
     guard let birth = births[id] else { return }
-    effects[id, default: []].append(Effect(name: name, values: values))
-    write(Effect(name: name, values: values), lineage: birth.lineage)
+    let effect = Effect(name: name, values: values)
+    effects[id, default: []].append(effect)
+    write(effect, lineage: birth.lineage)
   }
 
   private func write(_ effect: Effect, lineage: Int) {
